@@ -1,0 +1,186 @@
+"""The client's side of an exchange: what has been begun, shown and said, and when it last heard anything.
+
+Everything for the client goes through here, so that "one start, whole frames, one end" is held in one place.
+"""
+
+from collections.abc import Sequence
+
+from ollama_guard.engine.messages import Abort, End, Forget, Header, Output, Send, Start
+from ollama_guard.engine.states import EngineError
+from ollama_guard.events import Channel, Event, Text, ToolDelta
+from ollama_guard.wire.dialect import Dialect, Request, Session
+from ollama_guard.wire.frame import Frame, Framing
+
+SHOWN_KEPT = 1 << 20
+"""Characters of shown answer kept for going on from it; of a longer answer the end is kept."""
+
+
+class ShownText:
+    """Answer text that the client has of one attempt."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._base = 0
+        self.length = 0
+
+    def add(self, text: str) -> None:
+        """Append what was just shown."""
+        self._parts.append(text)
+        self.length += len(text)
+        if self.length - self._base > 2 * SHOWN_KEPT:
+            kept = "".join(self._parts)[-SHOWN_KEPT:]
+            self._parts = [kept]
+            self._base = self.length - len(kept)
+
+    def until(self, offset: int | None = None) -> str:
+        """The text up to an offset (code points from the attempt's start), as far as it is kept."""
+        text = "".join(self._parts)
+        return text if offset is None else text[: max(0, offset - self._base)]
+
+
+class ClientSide:
+    """Writes to the client through outputs that `take` hands over."""
+
+    def __init__(self, dialect: Dialect, request: Request, session: Session) -> None:
+        self.session = session
+        self.started = False
+        self.ended = False
+        self.inside_frame = False
+        self.told = False  # any frame of ours or the upstream's: later attempts go on from it
+        self.called = False
+        self.sent_bytes = 0
+        self.heartbeats = 0
+        self.last_sent = 0.0
+        self.shown = ShownText()  # of the attempt that runs
+        self._last_data = 0.0
+        self._dialect = dialect
+        self._request = request
+        self._parts: list[bytes] = []
+        self._outputs: list[Output] = []
+
+    def take(self) -> list[Output]:
+        """The outputs since the last call; bytes that follow each other are one `Send`."""
+        self._flush()
+        outputs, self._outputs = self._outputs, []
+        return outputs
+
+    def put(self, output: Output) -> None:
+        """Queue an output that is not for the client, in its place among the others."""
+        self._flush()
+        self._outputs.append(output)
+
+    def start(self, status: int, headers: Sequence[Header], now: float) -> None:
+        """Begin the response."""
+        if self.started:
+            raise EngineError("a response was to be started twice")
+        self.started = True
+        self.last_sent = self._last_data = now
+        self.put(Start(status, headers))
+
+    def start_stream(self, extra: Sequence[Header], now: float) -> None:
+        """Begin the response before the upstream has: 200 and the dialect's stream."""
+        kind = (b"content-type", self._dialect.media_type.encode())
+        self.start(200, [kind, *extra], now)
+
+    def next_attempt(self) -> None:
+        """What is shown from now on belongs to another attempt."""
+        self.shown = ShownText()
+
+    def raw(self, data: bytes, now: float) -> None:
+        """Bytes that are not ours to read."""
+        self._send(data, now)
+
+    def passed(self, frame: Frame, events: Sequence[Event], now: float) -> None:
+        """Forward a frame as it came."""
+        self.session.passed(frame, events)
+        self.inside_frame = not frame.whole
+        self._shown(events)
+        self._send(frame.raw, now)
+        self.told = True
+
+    def spliced(self, frame: Frame, events: Sequence[Event], now: float) -> None:
+        """Forward a later attempt's frame as the continuation of what the client has."""
+        data = self.session.splice(frame, events)
+        self._shown(events)
+        if data:
+            self._send(data, now)
+            self.told = True
+
+    def heartbeat(self, data_sec: float, now: float) -> None:
+        """Say nothing, in a whole frame."""
+        data = now - self._last_data >= data_sec
+        self._send(self.session.heartbeat(data=data), now, data_bearing=data)
+        self.heartbeats += 1
+        self.told = True
+
+    def error(self, status: int, kind: str, message: str, now: float) -> None:
+        """Tell the failure, by status if the response has not begun and in a frame if it has; then end."""
+        if self.started:
+            self._send(self._closing_frame() + self.session.error(kind, message), now)
+            self.end()
+        else:
+            self.refuse(status, kind, message, now)
+
+    def refuse(
+        self, status: int, kind: str, message: str, now: float, headers: Sequence[Header] = ()
+    ) -> None:
+        """An error response of our own, instead of a stream."""
+        body = self._dialect.failure(status, kind, message)
+        own = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+        self.start(status, [*own, *headers], now)
+        self._send(body, now)
+        self.end()
+
+    def ending(self, reason: str, now: float) -> None:
+        """End as the model's own end would."""
+        self._send(self._closing_frame() + self.session.ending(reason), now)
+        self.end()
+
+    def end(self) -> None:
+        """End as HTTP says."""
+        self._terminal(End())
+
+    def abort(self, now: float) -> None:
+        """Close the connection without an ending."""
+        if not self.started:
+            self.start_stream((), now)  # a server can only break off what has begun
+        self._terminal(Abort())
+
+    def forget(self) -> None:
+        """The client is gone."""
+        self._parts.clear()
+        self._terminal(Forget())
+
+    def _closing_frame(self) -> bytes:
+        # A frame that broke off is ended first, so that no two events are ever glued together.
+        if not self.inside_frame:
+            return b""
+        return b"\n\n" if self._dialect.framing is Framing.SSE else b"\n"
+
+    def _terminal(self, output: Output) -> None:
+        if self.ended:
+            raise EngineError("an exchange was to be ended twice")
+        self.ended = True
+        self.put(output)
+
+    def _shown(self, events: Sequence[Event]) -> None:
+        for event in events:
+            if isinstance(event, Text):
+                if event.channel is Channel.CONTENT and event.choice == 0:
+                    self.shown.add(event.text)
+            elif isinstance(event, ToolDelta):
+                self.called = True
+
+    def _send(self, data: bytes, now: float, *, data_bearing: bool = True) -> None:
+        if self.ended:
+            raise EngineError("something was to be sent after the end")
+        self._parts.append(data)
+        self.sent_bytes += len(data)
+        self.last_sent = now
+        if data_bearing:
+            self._last_data = now
+
+    def _flush(self) -> None:
+        if self._parts:
+            self._outputs.append(Send(b"".join(self._parts)))
+            self._parts.clear()

@@ -1,0 +1,112 @@
+"""What every part of an exchange stands on: its state, its attempt, and the few moves that change them."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from ollama_guard.detect.finding import Finding
+from ollama_guard.engine import report
+from ollama_guard.engine.attempt import Attempt
+from ollama_guard.engine.client import ClientSide
+from ollama_guard.engine.holdback import HoldBack
+from ollama_guard.engine.ladder import Ladder
+from ollama_guard.engine.messages import Cut, Header, Open, Record
+from ollama_guard.engine.policy import Policy
+from ollama_guard.engine.refusal import Refusal
+from ollama_guard.engine.states import MOVES, EngineError, State
+from ollama_guard.events import Usage
+from ollama_guard.wire.dialect import Dialect, Reissue, Request
+
+
+class Core:
+    """State and moves of one exchange; see `states.py` for the theory."""
+
+    def __init__(
+        self,
+        dialect: Dialect,
+        request: Request,
+        policy: Policy,
+        *,
+        at: float = 0.0,
+        extra_headers: Sequence[Header] = (),
+    ) -> None:
+        """`at` is wall clock seconds, for stamps that the dialect must write itself."""
+        session = dialect.session(request, at=at)
+        self.state = State.NEW
+        self._dialect = dialect
+        self._request = request
+        self._policy = policy
+        self._extra = extra_headers
+        self._client = ClientSide(dialect, request, session)
+        self._ladder = Ladder(policy, tools=request.tools)
+        self._held = HoldBack(policy.held_bytes)
+        self._attempt: Attempt | None = None
+        self._refusal: Refusal | None = None
+        self._plan = Reissue()
+        self._number = 0
+        self._next_at = 0.0
+        self._began = 0.0
+        self._first_byte_took = 0.0
+        self._partial = ""  # clean answer text of attempts that were cut
+        self._spent = Usage(0, 0)  # by attempts that were cut
+        self._findings: list[str] = []
+        self._recoveries = 0
+        self._wake: float | None = None
+        self._is_open = False
+        self._tries = 0
+
+    def _move(self, to: State) -> None:
+        if to not in MOVES[self.state]:
+            raise EngineError(f"no move from {self.state.name} to {to.name}")
+        self.state = to
+
+    def _open(self, now: float) -> None:
+        self._move(State.WAITING)
+        self._number += 1
+        self._tries += 1
+        self._is_open = True
+        self._attempt = Attempt(
+            self._number, self._policy, self._request, self._client.session, self._dialect.framing, now
+        )
+        self._client.put(Open(self._number, self._dialect.rebuild(self._request, self._plan)))
+
+    def _pause(self, plan: Reissue, until: float, now: float) -> None:
+        self._move(State.PAUSING)
+        self._plan, self._next_at = plan, until
+        if until <= now:
+            self._open(now)
+
+    def _cut(self) -> None:
+        if self._is_open:
+            self._is_open = False
+            self._client.put(Cut(self._number))
+
+    def _give_up(self, kind: str, message: str, now: float) -> None:
+        self._cut()
+        self._finish(partial(self._client.error, 502, kind, message, now), outcome="gave_up", error=kind)
+
+    def _finish(self, tell: Callable[[], None], *, outcome: str = "done", error: str = "") -> None:
+        """The one way to end: the row, then the terminal output."""
+        fields = {
+            "dialect": self._dialect.name,
+            "model": self._request.model,
+            "outcome": outcome if self._findings == [] or outcome != "done" else "recovered",
+            "attempts": self._tries,
+            "findings": self._findings,
+            "bytes": self._client.sent_bytes,
+            "heartbeats": self._client.heartbeats,
+            "cost_tokens": self._spent.completion,
+        }
+        if error:
+            fields["error"] = error
+        self._move(State.ENDED)
+        self._client.put(Record("exchange", fields))
+        tell()
+
+    def _record(self, finding: Finding, rung: str, now: float) -> None:
+        self._findings.append(str(finding.kind))
+        self._client.put(report.verdict(finding, rung, self._tries, now - self._current().opened))
+
+    def _current(self) -> Attempt:
+        if self._attempt is None:
+            raise EngineError("no attempt has been opened")
+        return self._attempt

@@ -1,0 +1,95 @@
+"""Which attempt comes next after a verdict, and when there is none left.
+
+Three budgets, each on its own and only ever falling: loops and stalls (steer, then steer firmly with
+thinking off and the sampler moved), empty endings (the same request again, pauses doubling, then keepalive
+for a bounded time), truncated thinking (go on, with a higher token limit).
+"""
+
+from dataclasses import dataclass, replace
+
+from ollama_guard.detect.finding import Finding, Kind
+from ollama_guard.engine import words
+from ollama_guard.engine.policy import Policy
+from ollama_guard.wire.dialect import Reissue
+
+SHORTEST_PAUSE = 0.05
+"""Seconds. Keepalive never turns into a busy loop, whatever the settings say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """The next attempt: what to ask, after which pause, and its name in the log."""
+
+    name: str
+    plan: Reissue
+    pause: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Exhausted:
+    """No further attempt. `abort`: end without an ending, so that the client's own retry starts."""
+
+    abort: bool = False
+
+
+class Ladder:
+    """The budgets of one exchange."""
+
+    def __init__(self, policy: Policy, *, tools: bool) -> None:
+        self._policy = policy
+        self._tools = tools
+        self._plan = Reissue()
+        self.loops_left = policy.max_retries
+        self.empty_left = policy.empty.max_retries
+        self.truncated_left = policy.truncated.max_retries
+        self.keepalive_until: float | None = None
+
+    def next(self, finding: Finding, partial: str, now: float) -> Rung | Exhausted:
+        """The rung for this verdict. `partial`: clean answer text that the client already has."""
+        if finding.kind is Kind.EMPTY:
+            return self._empty(now)
+        if finding.kind is Kind.TRUNCATED:
+            return self._truncated(partial)
+        return self._loop(finding, partial)
+
+    def _loop(self, finding: Finding, partial: str) -> Rung | Exhausted:
+        policy = self._policy
+        if self.loops_left <= 0:
+            return Exhausted()
+        self.loops_left -= 1
+        first = self.loops_left == policy.max_retries - 1
+        own, words_for = (policy.steer, words.steer) if first else (policy.steer_firm, words.steer_firm)
+        text = own or words_for(finding, partial=bool(partial), tools=self._tools)
+        plan = replace(self._plan, steer=text, partial=partial, last=self.loops_left == 0)
+        if not first:
+            # The same seed or temperature 0 would only find the loop again.
+            plan = replace(
+                plan, no_think=True, sampler=replace(policy.sampler, seed=7919 * (self.loops_left + 1))
+            )
+        self._plan = plan
+        return Rung("steer" if first else "steer_firm", plan)
+
+    def _truncated(self, partial: str) -> Rung | Exhausted:
+        policy = self._policy.truncated
+        if self.truncated_left <= 0:
+            return Exhausted()
+        self.truncated_left -= 1
+        factor = self._plan.token_factor * policy.factor
+        self._plan = replace(
+            self._plan, steer=words.go_on(), partial=partial, token_factor=factor, token_cap=policy.token_cap
+        )
+        return Rung("raise_limit", self._plan)
+
+    def _empty(self, now: float) -> Rung | Exhausted:
+        policy = self._policy.empty
+        if self.empty_left > 0:
+            done = policy.max_retries - self.empty_left
+            self.empty_left -= 1
+            pause = min(policy.pause_sec * 2 ** min(done, 30), policy.pause_max_sec)
+            return Rung("same_again", self._plan, pause)
+        if self.keepalive_until is None:
+            self.keepalive_until = now + policy.keepalive_sec
+        left = self.keepalive_until - now
+        if left <= 0:
+            return Exhausted(abort=True)
+        return Rung("keepalive", self._plan, min(max(policy.pause_max_sec, SHORTEST_PAUSE), left))

@@ -1,0 +1,70 @@
+"""What one exchange is judged and treated by: a frozen snapshot, made once when the exchange begins.
+
+Settings that change later do not touch an exchange that runs. All times are seconds, all sizes are
+characters unless a name says bytes.
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from ollama_guard.detect.rules import BALANCED, WatchRules
+from ollama_guard.detect.silence import SilenceLimits
+from ollama_guard.wire.dialect import Sampler
+
+
+class Action(StrEnum):
+    """What a verdict leads to."""
+
+    INTERVENE = "intervene"  # cut, and have it answered by a further attempt
+    STOP = "stop"  # cut, keep what was sent, end as the model's own stop would
+    OBSERVE = "observe"  # record it, touch nothing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmptyPolicy:
+    """An ending with nothing in it: the same request again, with pauses that double; then keepalive."""
+
+    retry: bool = True
+    max_retries: int = 10
+    pause_sec: float = 0.5
+    pause_max_sec: float = 10.0
+    keepalive_sec: float = 300.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TruncatedPolicy:
+    """Thinking cut off by the token limit: the limit is raised and the model told to go on."""
+
+    retry: bool = True
+    max_retries: int = 2
+    factor: int = 4
+    token_cap: int = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """Every threshold and budget of one exchange.
+
+    recovery_sec: a re-issue with no byte for so long (or three times what the first attempt took to its
+    first byte, if that is longer) is recovered from by unloading the model; 0 switches this off.
+    commit_sec: silence before the first upstream byte after which the response begins with 200.
+    held_bytes: how much may be held back before it is let go in any case.
+    """
+
+    rules: WatchRules = BALANCED
+    limits: SilenceLimits = field(default_factory=SilenceLimits)
+    action: Action = Action.INTERVENE
+    cloud: bool = False
+    max_retries: int = 2
+    recovery_sec: float = 60.0
+    steer: str = ""
+    steer_firm: str = ""
+    sampler: Sampler = field(
+        default_factory=lambda: Sampler(temperature=0.9, top_p=0.95, repeat_penalty=1.15)
+    )
+    empty: EmptyPolicy = field(default_factory=EmptyPolicy)
+    truncated: TruncatedPolicy = field(default_factory=TruncatedPolicy)
+    heartbeat_sec: float = 10.0
+    data_sec: float = 45.0
+    commit_sec: float = 30.0
+    held_bytes: int = 1 << 20

@@ -1,0 +1,191 @@
+"""One exchange: `step(input) -> list[output]`. States and moves are in `states.py`, with the theory.
+
+This module says what each input does in each state; `attempt.py` judges what comes from upstream,
+`client.py` writes what goes to the client, `verdicts.py` decides what follows from a finding, `ladder.py`
+knows what is left to try, `timing.py` what is due.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
+from typing import Any
+
+from ollama_guard.engine import words
+from ollama_guard.engine.attempt import Judged
+from ollama_guard.engine.messages import (
+    Begin,
+    Bytes,
+    ClientGone,
+    Closed,
+    Drain,
+    Failed,
+    Header,
+    Headers,
+    Input,
+    Output,
+    Tick,
+    Trouble,
+)
+from ollama_guard.engine.policy import Action
+from ollama_guard.engine.refusal import Refusal
+from ollama_guard.engine.states import EngineError, State
+from ollama_guard.engine.timing import Timing
+from ollama_guard.wire.headers import for_client
+
+Handler = Callable[[Any], None]
+
+
+class Exchange(Timing):
+    """The state machine of one guarded request."""
+
+    @cached_property
+    def _handlers(self) -> dict[tuple[State, type], Handler]:
+        """What each state does with each input. A pair that is not here cannot happen, and raises."""
+        guarding: dict[type, Handler] = {Bytes: self._bytes, Closed: self._closed, Failed: self._broke}
+        waiting: dict[type, Handler] = {Headers: self._headers, Closed: self._closed, Failed: self._broke}
+        piping: dict[type, Handler] = {Bytes: self._pipe, Closed: self._piped, Failed: self._pipe_broke}
+        refused: dict[type, Handler] = {
+            Bytes: self._refusal_bytes,
+            Closed: self._refused,
+            Failed: self._refused,
+        }
+        recovering: dict[type, Handler] = {
+            Headers: lambda _: None,
+            Bytes: lambda _: None,
+            Closed: self._unloaded,
+            Failed: self._unloaded,
+        }
+        rows: dict[State, dict[type, Handler]] = {
+            State.NEW: {Begin: self._begin},
+            State.WAITING: waiting,
+            State.GUARDING: guarding,
+            State.PIPING: piping,
+            State.REFUSED: refused,
+            State.PAUSING: {},
+            State.RECOVERING: recovering,
+        }
+        common: dict[type, Handler] = {Tick: self._tick, ClientGone: self._gone, Drain: self._drain}
+        return {
+            (state, kind): handler for state, row in rows.items() for kind, handler in (row | common).items()
+        }
+
+    def step(self, happened: Input) -> list[Output]:
+        """Take one input, give the outputs in order. After the terminal output, always []."""
+        if self.state is State.ENDED or self._late(happened):
+            return []
+        handler = self._handlers.get((self.state, type(happened)))
+        if handler is None:
+            raise EngineError(f"{type(happened).__name__} cannot happen in {self.state.name}")
+        handler(happened)
+        self._set_wake(happened.now)
+        return self._client.take()
+
+    def _late(self, happened: Input) -> bool:
+        return getattr(happened, "attempt", self._number) != self._number
+
+    def _begin(self, happened: Begin) -> None:
+        self._began = happened.now
+        self._open(happened.now)
+
+    def _headers(self, happened: Headers) -> None:
+        attempt, now = self._current(), happened.now
+        attempt.frames(b"", now)
+        if self._number == 1:
+            self._first_byte_took = now - attempt.opened
+        streaming = happened.status == 200 and self._is_stream(happened.headers)
+        if streaming:
+            self._move(State.GUARDING)
+            if not self._client.started:
+                headers = for_client(happened.headers, self._extra)
+                self._client.start(happened.status, headers, now)
+        elif self._client.started or self._number > 1:
+            self._move(State.REFUSED)
+            self._refusal = Refusal(happened.status)
+        else:
+            self._move(State.PIPING)
+            self._client.start(happened.status, happened.headers, now)
+
+    def _is_stream(self, headers: Sequence[Header]) -> bool:
+        kind = next((value for name, value in headers if name.lower() == b"content-type"), b"")
+        return kind.split(b";")[0].strip().lower() == self._dialect.media_type.encode()
+
+    def _bytes(self, happened: Bytes) -> None:
+        for frame in self._current().frames(happened.data, happened.now):
+            self._frame(self._current().judge(frame), happened.now)
+            if self.state is not State.GUARDING:
+                return
+
+    def _frame(self, judged: Judged, now: float) -> None:
+        if judged.finding is not None:
+            if not self._overlook(judged.finding, now):
+                self._verdict(judged.finding, now)
+                return
+        elif self._number > 1 and self._current().failed_with:
+            self._give_up(words.UPSTREAM, f"the upstream failed: {self._current().failed_with}", now)
+            return
+        if self._held.wants(judged, suspect=self._current().suspect()):
+            self._held.hold(judged)
+            return
+        self._release(now)
+        self._show(judged, now)
+
+    def _closed(self, happened: Closed) -> None:
+        attempt, now = self._current(), happened.now
+        self._is_open = False
+        if self.state is State.WAITING:  # HTTP/0.9-like nonsense: an end without a status line
+            self._broke(Failed(happened.attempt, Trouble.PROTOCOL, "no response came", now))
+            return
+        for frame in attempt.rest():
+            self._frame(attempt.judge(frame), now)
+            if self.state is not State.GUARDING:
+                return
+        self._ended_upstream("the upstream closed the stream before the end of the answer", now)
+
+    def _broke(self, happened: Failed) -> None:
+        now, message = happened.now, happened.message
+        self._is_open = False
+        refused = self._number == 1 and happened.trouble is Trouble.CONNECT
+        if self.state is State.WAITING and (refused or not self._policy.empty.retry):
+            self._give_up(words.UPSTREAM, message, now)
+        else:
+            self._ended_upstream(message, now)
+
+    def _ended_upstream(self, message: str, now: float) -> None:
+        """The body is over. Good if an ending was seen; else a verdict, or a failure that is said aloud."""
+        attempt = self._current()
+        ended = attempt.finish is not None or (bool(attempt.failed_with) and self._number == 1)
+        left_alone = not attempt.said and not self._policy.empty.retry and self.state is State.GUARDING
+        if ended or left_alone:
+            self._release(now)
+            self._finish(self._client.end)
+            return
+        finding = attempt.unfinished()
+        if finding is not None and self._policy.action is not Action.OBSERVE:
+            self._verdict(finding, now)
+        else:
+            self._held.drop()
+            self._give_up(words.UPSTREAM, message, now)
+
+    def _pipe(self, happened: Bytes) -> None:
+        self._client.raw(happened.data, happened.now)
+
+    def _piped(self, _: Closed) -> None:
+        self._is_open = False
+        self._finish(self._client.end, outcome="passed")
+
+    def _pipe_broke(self, happened: Failed) -> None:
+        self._is_open = False
+        self._finish(partial(self._client.abort, happened.now), outcome="broken")
+
+    def _gone(self, _: ClientGone) -> None:
+        self._cut()
+        self._finish(self._client.forget, outcome="client_gone")
+
+    def _drain(self, happened: Drain) -> None:
+        now = happened.now
+        self._held.drop()
+        self._cut()
+        if self.state is State.PIPING:
+            self._finish(partial(self._client.abort, now), outcome="drained")
+            return
+        message = "ollama-guard is being restarted; send the request again"
+        self._finish(partial(self._client.error, 503, words.DRAINING, message, now), outcome="drained")

@@ -1,0 +1,79 @@
+"""A frame that is healthy goes to the client; a verdict is followed by what the policy and the ladder say."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from ollama_guard.detect.finding import Finding, Kind
+from ollama_guard.engine import words
+from ollama_guard.engine.attempt import Attempt, Judged
+from ollama_guard.engine.core import Core
+from ollama_guard.engine.ladder import Exhausted, Rung
+from ollama_guard.engine.policy import Action
+from ollama_guard.events import Event, Usage
+
+
+class Verdicts(Core):
+    """Showing, and not showing."""
+
+    def _overlook(self, finding: Finding, now: float) -> bool:
+        """Action `observe`: write it down and touch nothing."""
+        if self._policy.action is not Action.OBSERVE:
+            return False
+        self._record(finding, "observe", now)
+        self._current().stop_watching()
+        return True
+
+    def _verdict(self, finding: Finding, now: float) -> None:
+        if finding.kind.loop or self._held.calling:
+            self._held.drop()  # half a call must never reach a client: it might be executed
+        else:
+            self._release(now)
+        self._count_cost(self._current())
+        self._cut()
+        stop = self._policy.action is Action.STOP and finding.kind not in (Kind.EMPTY, Kind.TRUNCATED)
+        if stop or self._client.called:
+            # A call that was delivered cannot be taken back or gone on from: the client acts on it.
+            reason = "tool_calls" if self._client.called else "stop"
+            self._record(finding, "stop", now)
+            self._finish(partial(self._client.ending, reason, now), outcome="stopped")
+            return
+        self._keep_clean(finding)
+        rung = self._next_rung(finding, now)
+        self._record(finding, rung.name if isinstance(rung, Rung) else "give_up", now)
+        if isinstance(rung, Rung):
+            self._pause(rung.plan, now + rung.pause, now)
+        elif rung.abort:
+            self._finish(partial(self._client.abort, now), outcome="aborted")
+        else:
+            self._give_up(words.error_kind(finding.kind), words.gave_up(finding, self._tries), now)
+
+    def _next_rung(self, finding: Finding, now: float) -> Rung | Exhausted:
+        if self._request.format and self._partial:
+            return Exhausted()  # a grammar starts at its root: half a JSON text cannot be gone on from
+        return self._ladder.next(finding, self._partial, now)
+
+    def _keep_clean(self, finding: Finding) -> None:
+        """What the client has of the answer up to the loop is what the next attempt goes on from."""
+        content_loop = finding.kind.loop and finding.channel == "content"
+        self._partial += self._client.shown.until(finding.onset if content_loop else None)
+        self._client.next_attempt()
+
+    def _count_cost(self, attempt: Attempt) -> None:
+        usage = attempt.usage or Usage(0, attempt.deltas)  # a cut attempt reports none: a delta is a token
+        self._spent = Usage(self._spent.prompt + usage.prompt, self._spent.completion + usage.completion)
+
+    def _release(self, now: float) -> None:
+        for judged in self._held.release():
+            self._show(judged, now)
+
+    def _show(self, judged: Judged, now: float) -> None:
+        if self._number == 1 or not (self._client.told or self._client.inside_frame):
+            self._client.passed(judged.frame, judged.events, now)
+        elif judged.frame.data:
+            self._client.spliced(judged.frame, self._with_usage(judged.events), now)
+
+    def _with_usage(self, events: Sequence[Event]) -> Sequence[Event]:
+        """Usage over all attempts: the client pays for what was cut, and is told so."""
+        spent = self._spent.completion
+        return [replace(e, completion=e.completion + spent) if isinstance(e, Usage) else e for e in events]
