@@ -10,9 +10,13 @@ from ollama_guard.engine.states import EngineError
 from ollama_guard.events import Channel, Event, Text, ToolDelta
 from ollama_guard.wire.dialect import Dialect, Request, Session
 from ollama_guard.wire.frame import Frame, Framing
+from ollama_guard.wire.headers import for_client
 
 SHOWN_KEPT = 1 << 20
 """Characters of shown answer kept for going on from it; of a longer answer the end is kept."""
+
+OF_THE_STREAM = frozenset({b"content-type", b"cache-control", b"connection", b"x-accel-buffering"})
+"""Headers that belong to the stream which the guard asked for, not to the single body that the client did."""
 
 
 class ShownText:
@@ -43,6 +47,8 @@ class ClientSide:
 
     def __init__(self, dialect: Dialect, request: Request, session: Session) -> None:
         self.session = session
+        self.whole = not request.stream
+        self.piped = False  # what comes is not ours to read, and goes through as it is
         self.started = False
         self.ended = False
         self.inside_frame = False
@@ -53,8 +59,8 @@ class ClientSide:
         self.last_sent = 0.0
         self.shown = ShownText()  # of the attempt that runs
         self._last_data = 0.0
+        self._headers: Sequence[Header] = ()
         self._dialect = dialect
-        self._request = request
         self._parts: list[bytes] = []
         self._outputs: list[Output] = []
 
@@ -78,13 +84,24 @@ class ClientSide:
         self.put(Start(status, headers))
 
     def start_stream(self, extra: Sequence[Header], now: float) -> None:
-        """Begin the response before the upstream has: 200 and the dialect's stream."""
-        kind = (b"content-type", self._dialect.media_type.encode())
-        self.start(200, [kind, *extra], now)
+        """Begin the response before the upstream has: 200 and what the client asked for."""
+        kind = self._dialect.single_type if self.whole else self._dialect.media_type
+        self.start(200, [(b"content-type", kind.encode()), *extra], now)
+
+    def begin(self, status: int, headers: Sequence[Header], extra: Sequence[Header], now: float) -> None:
+        """The upstream's stream has begun, and the client's with it, unless it waits for a whole."""
+        if self.whole:
+            self._headers = [h for h in for_client(headers, extra) if h[0].lower() not in OF_THE_STREAM]
+        elif not self.started:
+            self.start(status, for_client(headers, extra), now)
 
     def next_attempt(self) -> None:
         """What is shown from now on belongs to another attempt."""
         self.shown = ShownText()
+
+    def restart(self, session: Session) -> None:
+        """Nothing of what was collected is kept."""
+        self.session = session
 
     def raw(self, data: bytes, now: float) -> None:
         """Bytes that are not ours to read."""
@@ -92,34 +109,43 @@ class ClientSide:
 
     def passed(self, frame: Frame, events: Sequence[Event], now: float) -> None:
         """Forward a frame as it came."""
+        self._shown(events)
+        if self.whole:
+            self.session.collect(frame, events)
+            return
         self.session.passed(frame, events)
         self.inside_frame = not frame.whole
-        self._shown(events)
         self._send(frame.raw, now)
         self.told = True
 
     def spliced(self, frame: Frame, events: Sequence[Event], now: float) -> None:
         """Forward a later attempt's frame as the continuation of what the client has."""
-        data = self.session.splice(frame, events)
         self._shown(events)
+        if self.whole:
+            self.session.collect(frame, events)
+            return
+        data = self.session.splice(frame, events)
         if data:
             self._send(data, now)
             self.told = True
 
     def heartbeat(self, data_sec: float, now: float) -> None:
-        """Say nothing, in a whole frame."""
+        """Say nothing, in a whole frame; to one that waits for JSON, a blank in front of it (RFC 8259 §2)."""
         data = now - self._last_data >= data_sec
-        self._send(self.session.heartbeat(data=data), now, data_bearing=data)
+        beat = b" " if self.whole else self.session.heartbeat(data=data)
+        self._send(beat, now, data_bearing=data)
         self.heartbeats += 1
         self.told = True
 
     def error(self, status: int, kind: str, message: str, now: float) -> None:
         """Tell the failure, by status if the response has not begun and in a frame if it has; then end."""
-        if self.started:
-            self._send(self._closing_frame() + self.session.error(kind, message), now)
-            self.end()
-        else:
+        if not self.started:
             self.refuse(status, kind, message, now)
+        elif self.whole:
+            self.abort(now)  # 200 is said, and half a body: only a broken connection is understood now
+        else:
+            self._send(self._closing_frame() + self.session.error(kind, message), now)
+            self.end(now)
 
     def refuse(
         self, status: int, kind: str, message: str, now: float, headers: Sequence[Header] = ()
@@ -129,15 +155,24 @@ class ClientSide:
         own = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
         self.start(status, [*own, *headers], now)
         self._send(body, now)
-        self.end()
+        self._terminal(End())
 
     def ending(self, reason: str, now: float) -> None:
         """End as the model's own end would."""
-        self._send(self._closing_frame() + self.session.ending(reason), now)
-        self.end()
+        closing = self._closing_frame() + self.session.ending(reason)
+        if not self.whole:
+            self._send(closing, now)
+        self.end(now)
 
-    def end(self) -> None:
-        """End as HTTP says."""
+    def end(self, now: float) -> None:
+        """End as HTTP says; one that waits for a whole gets it now."""
+        if self.whole and not self.piped:
+            body = self.session.body()
+            if not self.started:
+                length = (b"content-length", str(len(body)).encode())
+                kind = (b"content-type", self._dialect.single_type.encode())
+                self.start(200, [kind, *self._headers, length], now)
+            self._send(body, now)
         self._terminal(End())
 
     def abort(self, now: float) -> None:

@@ -5,9 +5,10 @@ from functools import partial
 
 from ollama_guard.detect.finding import Finding
 from ollama_guard.engine import report
-from ollama_guard.engine.attempt import Attempt
+from ollama_guard.engine.attempt import Attempt, Judged
 from ollama_guard.engine.client import ClientSide
 from ollama_guard.engine.holdback import HoldBack
+from ollama_guard.engine.joint import Joint
 from ollama_guard.engine.ladder import Ladder
 from ollama_guard.engine.messages import Cut, Header, Open, Record
 from ollama_guard.engine.policy import Policy
@@ -30,22 +31,24 @@ class Core:
         extra_headers: Sequence[Header] = (),
     ) -> None:
         """`at` is wall clock seconds, for stamps that the dialect must write itself."""
-        session = dialect.session(request, at=at)
         self.state = State.NEW
         self._dialect = dialect
         self._request = request
         self._policy = policy
         self._extra = extra_headers
-        self._client = ClientSide(dialect, request, session)
+        self._at = at
+        self._client = ClientSide(dialect, request, dialect.session(request, at=at))
         self._ladder = Ladder(policy, tools=request.tools)
         self._held = HoldBack(policy.held_bytes)
         self._attempt: Attempt | None = None
         self._refusal: Refusal | None = None
+        self._fragments: list[Judged] = []
         self._plan = Reissue()
         self._number = 0
         self._next_at = 0.0
         self._began = 0.0
         self._first_byte_took = 0.0
+        self._joint = Joint("")
         self._partial = ""  # clean answer text of attempts that were cut
         self._spent = Usage(0, 0)  # by attempts that were cut
         self._findings: list[str] = []
@@ -80,9 +83,9 @@ class Core:
             self._is_open = False
             self._client.put(Cut(self._number))
 
-    def _give_up(self, kind: str, message: str, now: float) -> None:
+    def _give_up(self, kind: str, message: str, now: float, status: int = 502) -> None:
         self._cut()
-        self._finish(partial(self._client.error, 502, kind, message, now), outcome="gave_up", error=kind)
+        self._finish(partial(self._client.error, status, kind, message, now), outcome="gave_up", error=kind)
 
     def _finish(self, tell: Callable[[], None], *, outcome: str = "done", error: str = "") -> None:
         """The one way to end: the row, then the terminal output."""

@@ -48,6 +48,7 @@ class Policy:
     recovery_sec: a re-issue with no byte for so long (or three times what the first attempt took to its
     first byte, if that is longer) is recovered from by unloading the model; 0 switches this off.
     commit_sec: silence before the first upstream byte after which the response begins with 200.
+    whole_commit_sec: the same for a client that waits for one JSON body: from then on blanks precede it.
     held_bytes: how much may be held back before it is let go in any case.
     """
 
@@ -67,4 +68,5 @@ class Policy:
     heartbeat_sec: float = 10.0
     data_sec: float = 45.0
     commit_sec: float = 30.0
+    whole_commit_sec: float = 120.0
     held_bytes: int = 1 << 20

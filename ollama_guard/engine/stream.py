@@ -29,7 +29,6 @@ from ollama_guard.engine.policy import Action
 from ollama_guard.engine.refusal import Refusal
 from ollama_guard.engine.states import EngineError, State
 from ollama_guard.engine.timing import Timing
-from ollama_guard.wire.headers import for_client
 
 Handler = Callable[[Any], None]
 
@@ -80,7 +79,9 @@ class Exchange(Timing):
         return self._client.take()
 
     def _late(self, happened: Input) -> bool:
-        return getattr(happened, "attempt", self._number) != self._number
+        """Whether this is news of an attempt that has been cut, or replaced."""
+        number = getattr(happened, "attempt", None)
+        return number is not None and not (number == self._number and self._is_open)
 
     def _begin(self, happened: Begin) -> None:
         self._began = happened.now
@@ -94,14 +95,13 @@ class Exchange(Timing):
         streaming = happened.status == 200 and self._is_stream(happened.headers)
         if streaming:
             self._move(State.GUARDING)
-            if not self._client.started:
-                headers = for_client(happened.headers, self._extra)
-                self._client.start(happened.status, headers, now)
+            self._client.begin(happened.status, happened.headers, self._extra, now)
         elif self._client.started or self._number > 1:
             self._move(State.REFUSED)
             self._refusal = Refusal(happened.status)
         else:
             self._move(State.PIPING)
+            self._client.piped = True
             self._client.start(happened.status, happened.headers, now)
 
     def _is_stream(self, headers: Sequence[Header]) -> bool:
@@ -119,8 +119,8 @@ class Exchange(Timing):
             if not self._overlook(judged.finding, now):
                 self._verdict(judged.finding, now)
                 return
-        elif self._number > 1 and self._current().failed_with:
-            self._give_up(words.UPSTREAM, f"the upstream failed: {self._current().failed_with}", now)
+        elif (self._number > 1 or self._client.whole) and (said := self._current().failed_with):
+            self._give_up(words.UPSTREAM, said, now, status=500)
             return
         if self._held.wants(judged, suspect=self._current().suspect()):
             self._held.hold(judged)
@@ -134,10 +134,13 @@ class Exchange(Timing):
         if self.state is State.WAITING:  # HTTP/0.9-like nonsense: an end without a status line
             self._broke(Failed(happened.attempt, Trouble.PROTOCOL, "no response came", now))
             return
-        for frame in attempt.rest():
-            self._frame(attempt.judge(frame), now)
-            if self.state is not State.GUARDING:
-                return
+        rest = attempt.rest()
+        for frame in rest:
+            if frame.data:
+                self._frame(attempt.judge(frame), now)
+                if self.state is not State.GUARDING:
+                    return
+        self._fragments = [Judged(frame, ()) for frame in rest if not frame.data]
         self._ended_upstream("the upstream closed the stream before the end of the answer", now)
 
     def _broke(self, happened: Failed) -> None:
@@ -156,7 +159,9 @@ class Exchange(Timing):
         left_alone = not attempt.said and not self._policy.empty.retry and self.state is State.GUARDING
         if ended or left_alone:
             self._release(now)
-            self._finish(self._client.end)
+            for judged in self._fragments:  # bytes that are no frame, behind the end of a good answer
+                self._show(judged, now)
+            self._finish(partial(self._client.end, now))
             return
         finding = attempt.unfinished()
         if finding is not None and self._policy.action is not Action.OBSERVE:
@@ -168,9 +173,9 @@ class Exchange(Timing):
     def _pipe(self, happened: Bytes) -> None:
         self._client.raw(happened.data, happened.now)
 
-    def _piped(self, _: Closed) -> None:
+    def _piped(self, happened: Closed) -> None:
         self._is_open = False
-        self._finish(self._client.end, outcome="passed")
+        self._finish(partial(self._client.end, happened.now), outcome="passed")
 
     def _pipe_broke(self, happened: Failed) -> None:
         self._is_open = False

@@ -34,7 +34,7 @@ class Timing(Recovery):
                 self._recover(now)
         elif attempt.finish is not None:
             self._cut()  # the answer is whole; only the upstream has not hung up
-            self._finish(self._client.end)
+            self._finish(partial(self._client.end, now))
         elif not self._overlook(finding, now):
             self._verdict(finding, now)
 
@@ -47,7 +47,10 @@ class Timing(Recovery):
             self._client.heartbeat(self._policy.data_sec, now)
 
     def _commit_at(self) -> float | None:
-        return None if self._client.started else self._began + self._policy.commit_sec
+        return None if self._client.started else self._began + self._commit_after()
+
+    def _commit_after(self) -> float:
+        return self._policy.whole_commit_sec if self._client.whole else self._policy.commit_sec
 
     def _heartbeat_at(self) -> float | None:
         over = self._attempt is not None and self._attempt.finish is not None

@@ -8,6 +8,7 @@ from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.engine import words
 from ollama_guard.engine.attempt import Attempt, Judged
 from ollama_guard.engine.core import Core
+from ollama_guard.engine.joint import Joint
 from ollama_guard.engine.ladder import Exhausted, Rung
 from ollama_guard.engine.policy import Action
 from ollama_guard.events import Event, Usage
@@ -56,8 +57,12 @@ class Verdicts(Core):
     def _keep_clean(self, finding: Finding) -> None:
         """What the client has of the answer up to the loop is what the next attempt goes on from."""
         content_loop = finding.kind.loop and finding.channel == "content"
-        self._partial += self._client.shown.until(finding.onset if content_loop else None)
+        if self._client.whole and self._request.format:
+            self._client.restart(self._dialect.session(self._request, at=self._at))
+        else:
+            self._partial += self._client.shown.until(finding.onset if content_loop else None)
         self._client.next_attempt()
+        self._joint = Joint(self._partial)
 
     def _count_cost(self, attempt: Attempt) -> None:
         usage = attempt.usage or Usage(0, attempt.deltas)  # a cut attempt reports none: a delta is a token
@@ -71,7 +76,7 @@ class Verdicts(Core):
         if self._number == 1 or not (self._client.told or self._client.inside_frame):
             self._client.passed(judged.frame, judged.events, now)
         elif judged.frame.data:
-            self._client.spliced(judged.frame, self._with_usage(judged.events), now)
+            self._client.spliced(judged.frame, self._joint.mend(self._with_usage(judged.events)), now)
 
     def _with_usage(self, events: Sequence[Event]) -> Sequence[Event]:
         """Usage over all attempts: the client pays for what was cut, and is told so."""

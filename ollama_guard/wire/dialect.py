@@ -106,6 +106,14 @@ class Session(Protocol):
     def ending(self, reason: str) -> bytes:
         """A normal end as the model's own would be (`stop`, `length`), terminator included; closes open blocks."""
 
+    def collect(self, frame: Frame, events: Sequence[Event]) -> None:
+        """For a client that did not ask for a stream, instead of `passed` and `splice`: keep what `body` needs.
+        Called over all attempts; like in `splice`, `events` win over the frame."""
+
+    def body(self) -> bytes:
+        """The one JSON body that Ollama would have sent for what was collected. Complete after a finish event
+        was collected; after `ending(reason)` was called it is the body of an answer that ended so."""
+
 
 class Dialect(Protocol):
     """One API: which path, how it is framed, how a request is read and rebuilt."""
@@ -115,6 +123,8 @@ class Dialect(Protocol):
     framing: Framing
     media_type: str
     """The content type of a streamed answer."""
+    single_type: str
+    """The content type of an answer that is not streamed."""
 
     def request(self, body: bytes) -> Request | None:
         """Read a request; None for what is not a generation to be guarded (not a JSON object, no model, empty

@@ -1,0 +1,101 @@
+"""The joint between what the client has of an answer and the continuation that a later attempt writes.
+
+A model that is told to go on often restates the last words first. What it restates is trimmed; a missing
+space between two words is put in. Text is held only while it could still be such a restatement.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ollama_guard.events import Channel, Event, Finish, Text
+
+TAIL = 600
+"""Characters of the shown answer in which a restatement is looked for."""
+
+SHORTEST = 8
+"""A shorter overlap is taken for chance."""
+
+SHORTEST_CJK = 4
+"""The same where one character is a word or half of one."""
+
+CJK_FROM = 0x2E80
+"""Scripts from here on put no space between words."""
+
+
+class Joint:
+    """Takes the events of a continuation, gives them back with the restatement trimmed."""
+
+    def __init__(self, shown: str) -> None:
+        self._tail = shown[-TAIL:]
+        self._pending = ""
+        self._open = bool(shown.strip())
+
+    def mend(self, events: Sequence[Event]) -> list[Event]:
+        """The same events; content text may come later or shorter, and is complete at the finish at latest."""
+        if not self._open:
+            return list(events)
+        mended: list[Event] = []
+        for event in events:
+            if (
+                isinstance(event, Text)
+                and event.channel is Channel.CONTENT
+                and event.choice == 0
+                and self._open
+            ):
+                self._pending += event.text
+                if not self._undecided():
+                    mended += self._settle(event)
+            else:
+                if isinstance(event, Finish) and self._open:
+                    mended += self._settle(Text(Channel.CONTENT, " "))
+                mended.append(event)
+        return mended
+
+    def _undecided(self) -> bool:
+        text = self._pending.lstrip()
+        if not text or len(text) >= TAIL:
+            return not text
+        return text in self._tail
+
+    def _settle(self, like: Text) -> list[Event]:
+        self._open = False
+        text = self._trimmed(self._pending)
+        return [replace(like, text=text)] if text else []
+
+    def _trimmed(self, text: str) -> str:
+        bare = text.lstrip()
+        ending = self._tail.rstrip()
+        overlap = self._overlap(ending, bare)
+        if overlap:
+            blank = self._tail[len(ending) :]
+            rest = bare[overlap:]
+            return rest[_shared(blank, rest) :] if blank else rest
+        if not self._tail[-1:].isspace() and _words_meet(self._tail[-1:], text[:1]):
+            return " " + text
+        return text
+
+    @staticmethod
+    def _overlap(ending: str, text: str) -> int:
+        shortest = SHORTEST_CJK if text and ord(text[0]) >= CJK_FROM else SHORTEST
+        for size in range(min(len(ending), len(text)), shortest - 1, -1):
+            if ending.endswith(text[:size]) and _at_word(ending, size):
+                return size
+        return 0
+
+
+def _at_word(ending: str, size: int) -> bool:
+    """Whether a restatement of this size begins at the start of a word."""
+    before, first = ending[-size - 1 : -size], ending[-size : -size + 1 or None]
+    return not (before.isalnum() and first.isalnum()) or ord(first) >= CJK_FROM
+
+
+def _shared(blank: str, text: str) -> int:
+    """How much of the white space that the client has already is at the start of the text again."""
+    size = 0
+    while size < len(blank) and blank[size : size + 1] == text[size : size + 1]:
+        size += 1
+    return size
+
+
+def _words_meet(last: str, first: str) -> bool:
+    return last.isalnum() and first.isalnum() and ord(last) < CJK_FROM and ord(first) < CJK_FROM
