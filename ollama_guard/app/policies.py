@@ -5,7 +5,7 @@ from dataclasses import replace
 from ollama_guard.config.schema import Settings
 from ollama_guard.detect.rules import WatchRules, preset, with_spans
 from ollama_guard.detect.silence import SilenceLimits
-from ollama_guard.engine.policy import Action, EmptyPolicy, Policy, TruncatedPolicy
+from ollama_guard.engine.policy import Action, EmptyPolicy, Policy, Step, TruncatedPolicy, Wording
 from ollama_guard.wire.dialect import Sampler
 
 
@@ -29,13 +29,7 @@ def policy_for(settings: Settings, model: str) -> Policy:
         cloud=cloud,
         max_retries=s.intervene.max_retries,
         recovery_sec=s.intervene.recovery_sec,
-        steer=s.intervene.steer,
-        steer_firm=s.intervene.steer_firm,
-        sampler=Sampler(
-            temperature=s.intervene.temperature,
-            top_p=s.intervene.top_p,
-            repeat_penalty=s.intervene.repeat_penalty,
-        ),
+        ladder=_ladder(s),
         empty=EmptyPolicy(
             retry=s.empty.retry,
             max_retries=s.empty.max_retries,
@@ -52,6 +46,15 @@ def policy_for(settings: Settings, model: str) -> Policy:
         heartbeat_sec=s.heartbeat.heartbeat_sec,
         data_sec=s.heartbeat.data_sec,
         commit_sec=s.heartbeat.commit_sec,
+    )
+
+
+def _ladder(settings: Settings) -> tuple[Step, ...]:
+    own = settings.intervene
+    moved = Sampler(temperature=own.temperature, top_p=own.top_p, repeat_penalty=own.repeat_penalty)
+    return (
+        Step(name="steer", text=own.steer),
+        Step(name="steer_firm", wording=Wording.FIRM, text=own.steer_firm, no_think=True, sampler=moved),
     )
 
 

@@ -157,9 +157,12 @@ class ClientSide:
         self._send(body, now)
         self._terminal(End())
 
-    def ending(self, reason: str, now: float) -> None:
-        """End as the model's own end would."""
-        closing = self._closing_frame() + self.session.ending(reason)
+    def ending(self, reason: str, note: str, now: float) -> None:
+        """End as the model's own end would, with a note as the last of the answer (calls take none)."""
+        closing = self._closing_frame()
+        if note and not self.called:
+            closing += self.session.text(Text(Channel.CONTENT, note))
+        closing += self.session.ending(reason)
         if not self.whole:
             self._send(closing, now)
         self.end(now)

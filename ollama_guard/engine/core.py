@@ -38,7 +38,7 @@ class Core:
         self._extra = extra_headers
         self._at = at
         self._client = ClientSide(dialect, request, dialect.session(request, at=at))
-        self._ladder = Ladder(policy, tools=request.tools)
+        self._ladder = Ladder(policy, tools=request.tools, prompt=request.prompt)
         self._held = HoldBack(policy.held_bytes)
         self._attempt: Attempt | None = None
         self._refusal: Refusal | None = None

@@ -6,6 +6,7 @@ space between two words is put in. Text is held only while it could still be suc
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeGuard
 
 from ollama_guard.events import Channel, Event, Finish, Text
 
@@ -31,7 +32,7 @@ class Joint:
         self._open = bool(shown.strip())
 
     def mend(self, events: Sequence[Event]) -> list[Event]:
-        """The same events; content text may come later or shorter, and is complete at the finish at latest."""
+        """The same events; content text may come later or shorter, and is all there at the finish."""
         if not self._open:
             return list(events)
         mended: list[Event] = []
@@ -81,6 +82,10 @@ class Joint:
             if ending.endswith(text[:size]) and _at_word(ending, size):
                 return size
         return 0
+
+
+def _is_answer(event: Event) -> TypeGuard[Text]:
+    return isinstance(event, Text) and event.channel is Channel.CONTENT and event.choice == 0
 
 
 def _at_word(ending: str, size: int) -> bool:

@@ -8,12 +8,15 @@ for a bounded time), truncated thinking (go on, with a higher token limit).
 from dataclasses import dataclass, replace
 
 from ollama_guard.detect.finding import Finding, Kind
-from ollama_guard.engine import words
 from ollama_guard.engine.policy import Policy
+from ollama_guard.engine.words import words_for
 from ollama_guard.wire.dialect import Reissue
 
 SHORTEST_PAUSE = 0.05
 """Seconds. Keepalive never turns into a busy loop, whatever the settings say."""
+
+SEED = 7919
+"""Any number that a client is unlikely to have used; each step adds one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +38,10 @@ class Exhausted:
 class Ladder:
     """The budgets of one exchange."""
 
-    def __init__(self, policy: Policy, *, tools: bool) -> None:
+    def __init__(self, policy: Policy, *, tools: bool, prompt: str) -> None:
         self._policy = policy
         self._tools = tools
+        self._words = words_for(policy.language, prompt)
         self._plan = Reissue()
         self.loops_left = policy.max_retries
         self.empty_left = policy.empty.max_retries
@@ -54,20 +58,24 @@ class Ladder:
 
     def _loop(self, finding: Finding, partial: str) -> Rung | Exhausted:
         policy = self._policy
-        if self.loops_left <= 0:
+        if self.loops_left <= 0 or not policy.ladder:
             return Exhausted()
+        used = policy.max_retries - self.loops_left
         self.loops_left -= 1
-        first = self.loops_left == policy.max_retries - 1
-        own, words_for = (policy.steer, words.steer) if first else (policy.steer_firm, words.steer_firm)
-        text = own or words_for(finding, partial=bool(partial), tools=self._tools)
+        step = policy.ladder[min(used, len(policy.ladder) - 1)]
+        fault = self._words.what(finding)
+        own = step.text.replace("{what}", fault)
+        text = own or self._words.steer(step.wording, fault, partial=bool(partial), tools=self._tools)
         plan = replace(self._plan, steer=text, partial=partial, last=self.loops_left == 0)
-        if not first:
-            # The same seed or temperature 0 would only find the loop again.
-            plan = replace(
-                plan, no_think=True, sampler=replace(policy.sampler, seed=7919 * (self.loops_left + 1))
-            )
+        if step.no_think:
+            plan = replace(plan, no_think=True)
+        if step.sampler is not None:
+            # The same seed, or temperature 0, would only find the loop again.
+            plan = replace(plan, sampler=replace(step.sampler, seed=step.sampler.seed or SEED + used))
+        if step.model:
+            plan = replace(plan, model=step.model)
         self._plan = plan
-        return Rung("steer" if first else "steer_firm", plan)
+        return Rung(step.name, plan)
 
     def _truncated(self, partial: str) -> Rung | Exhausted:
         policy = self._policy.truncated
@@ -76,7 +84,11 @@ class Ladder:
         self.truncated_left -= 1
         factor = self._plan.token_factor * policy.factor
         self._plan = replace(
-            self._plan, steer=words.go_on(), partial=partial, token_factor=factor, token_cap=policy.token_cap
+            self._plan,
+            steer=self._words.go_on,
+            partial=partial,
+            token_factor=factor,
+            token_cap=policy.token_cap,
         )
         return Rung("raise_limit", self._plan)
 

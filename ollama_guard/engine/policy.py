@@ -4,9 +4,11 @@ Settings that change later do not touch an exchange that runs. All times are sec
 characters unless a name says bytes.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from ollama_guard.detect.finding import Kind
 from ollama_guard.detect.rules import BALANCED, WatchRules
 from ollama_guard.detect.silence import SilenceLimits
 from ollama_guard.wire.dialect import Sampler
@@ -41,10 +43,43 @@ class TruncatedPolicy:
     token_cap: int = 1_000_000
 
 
+class Wording(StrEnum):
+    """How the steering message of a step speaks."""
+
+    GENTLE = "gentle"
+    FIRM = "firm"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One rung of the ladder after a loop or a stall.
+
+    name:     what the log calls it. wording: which built-in message, in the conversation's language.
+    text:     own message instead; `{what}` stands for the fault. "" = the built-in one.
+    no_think: thinking off. sampler: values to set (a seed of its own is added to any). model: another to ask.
+    """
+
+    name: str
+    wording: Wording = Wording.GENTLE
+    text: str = ""
+    no_think: bool = False
+    sampler: Sampler | None = None
+    model: str | None = None
+
+
+MOVED = Sampler(temperature=0.9, top_p=0.95, repeat_penalty=1.15)
+LADDER = (Step(name="steer"), Step(name="steer_firm", wording=Wording.FIRM, no_think=True, sampler=MOVED))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
     """Every threshold and budget of one exchange.
 
+    action, actions: what a verdict leads to; `actions` by its kind, `action` for the other kinds.
+    ladder, max_retries: the steps after loops and stalls; with more retries than steps, the last repeats.
+    language: of what is said to the model: "en", "zh", or "auto" for the conversation's.
+    note: what is appended to an answer that action `stop` ended; "" = nothing.
+    prefill: continue a shown answer in place where the model is known to take that (asked of /api/show).
     recovery_sec: a re-issue with no byte for so long (or three times what the first attempt took to its
     first byte, if that is longer) is recovered from by unloading the model; 0 switches this off.
     commit_sec: silence before the first upstream byte after which the response begins with 200.
@@ -55,14 +90,14 @@ class Policy:
     rules: WatchRules = BALANCED
     limits: SilenceLimits = field(default_factory=SilenceLimits)
     action: Action = Action.INTERVENE
+    actions: Mapping[Kind, Action] = field(default_factory=dict)
     cloud: bool = False
     max_retries: int = 2
     recovery_sec: float = 60.0
-    steer: str = ""
-    steer_firm: str = ""
-    sampler: Sampler = field(
-        default_factory=lambda: Sampler(temperature=0.9, top_p=0.95, repeat_penalty=1.15)
-    )
+    ladder: tuple[Step, ...] = LADDER
+    language: str = "auto"
+    note: str = ""
+    prefill: bool = True
     empty: EmptyPolicy = field(default_factory=EmptyPolicy)
     truncated: TruncatedPolicy = field(default_factory=TruncatedPolicy)
     heartbeat_sec: float = 10.0
@@ -70,3 +105,7 @@ class Policy:
     commit_sec: float = 30.0
     whole_commit_sec: float = 120.0
     held_bytes: int = 1 << 20
+
+    def action_for(self, kind: Kind) -> Action:
+        """What a verdict of this kind leads to."""
+        return self.actions.get(kind, self.action)

@@ -15,9 +15,10 @@ def verdict(finding: Finding, rung: str, attempt: int, waited: float) -> Record:
         "rung": rung,
         "attempt": attempt,
         "after_sec": round(waited, 3),
-        "detail": finding.detail,
     }
-    if finding.kind.loop:
+    if not finding.kind.loop:
+        fields["detail"] = finding.detail
+    else:  # its detail quotes the text; the unit is redacted by the log, a sentence could not be
         fields |= {
             "period": finding.period,
             "repeats": round(finding.repeats, 2),

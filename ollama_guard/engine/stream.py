@@ -164,7 +164,7 @@ class Exchange(Timing):
             self._finish(partial(self._client.end, now))
             return
         finding = attempt.unfinished()
-        if finding is not None and self._policy.action is not Action.OBSERVE:
+        if finding is not None and self._policy.action_for(finding.kind) is not Action.OBSERVE:
             self._verdict(finding, now)
         else:
             self._held.drop()

@@ -13,13 +13,16 @@ from ollama_guard.engine.ladder import Exhausted, Rung
 from ollama_guard.engine.policy import Action
 from ollama_guard.events import Event, Usage
 
+NEVER_STOPPED = frozenset({Kind.EMPTY, Kind.TRUNCATED})
+"""Ending an answer that has nothing in it would make it one."""
+
 
 class Verdicts(Core):
     """Showing, and not showing."""
 
     def _overlook(self, finding: Finding, now: float) -> bool:
         """Action `observe`: write it down and touch nothing."""
-        if self._policy.action is not Action.OBSERVE:
+        if self._policy.action_for(finding.kind) is not Action.OBSERVE:
             return False
         self._record(finding, "observe", now)
         self._current().stop_watching()
@@ -32,12 +35,12 @@ class Verdicts(Core):
             self._release(now)
         self._count_cost(self._current())
         self._cut()
-        stop = self._policy.action is Action.STOP and finding.kind not in (Kind.EMPTY, Kind.TRUNCATED)
+        stop = self._policy.action_for(finding.kind) is Action.STOP and finding.kind not in NEVER_STOPPED
         if stop or self._client.called:
             # A call that was delivered cannot be taken back or gone on from: the client acts on it.
             reason = "tool_calls" if self._client.called else "stop"
             self._record(finding, "stop", now)
-            self._finish(partial(self._client.ending, reason, now), outcome="stopped")
+            self._finish(partial(self._client.ending, reason, self._policy.note, now), outcome="stopped")
             return
         self._keep_clean(finding)
         rung = self._next_rung(finding, now)

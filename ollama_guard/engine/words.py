@@ -1,9 +1,13 @@
 """What is said to the model when it is asked again, and to the client when nothing more can be done.
 
-The looped text itself is never quoted: a loop in the context makes the next one likelier.
+The looped text itself is never quoted: a loop in the context makes the next one likelier. What is said to
+the model comes in the conversation's language (English and Chinese ship).
 """
 
+from dataclasses import dataclass
+
 from ollama_guard.detect.finding import Finding, Kind
+from ollama_guard.engine.policy import Wording
 
 NAMESPACE = "ollama_loop_guard_"
 DEADLOOP = NAMESPACE + "deadloop"
@@ -12,52 +16,117 @@ TRUNCATED = NAMESPACE + "truncated"
 UPSTREAM = NAMESPACE + "upstream"
 DRAINING = NAMESPACE + "draining"
 
-_WHAT = {
-    Kind.STALL: "your reasoning went on for too long without an answer",
-    Kind.TOTAL: "the answer took too long",
-    Kind.SILENT: "nothing more came",
-    Kind.TRUNCATED: "your reasoning was cut off by the token limit before you answered",
-}
-_GO_ON = (
-    " What you wrote above stands and has been read. Go on from exactly where it ends, with new text only: "
-    "do not repeat any of it and do not start again. If nothing is missing, close with one short sentence."
-)
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """One language. Templates: `{what}` is the fault, `{act}` what is to be done, `{go_on}` how to continue."""
+
+    stall: str
+    total: str
+    silent: str
+    truncated: str
+    reasoning: str
+    content: str
+    tool: str
+    act: str
+    act_or_call: str
+    gentle: str
+    firm: str
+    gentle_on: str
+    firm_on: str
+    go_on: str
+
+    def what(self, finding: Finding) -> str:
+        """The fault, in words that the model can act on."""
+        by_kind = {Kind.STALL: self.stall, Kind.TOTAL: self.total, Kind.SILENT: self.silent}
+        if finding.kind in by_kind:
+            return by_kind[finding.kind]
+        if finding.kind is Kind.TRUNCATED:
+            return self.truncated
+        if finding.channel.startswith("tool"):
+            return self.tool
+        return self.reasoning if finding.channel.startswith("reasoning") else self.content
+
+    def steer(self, wording: Wording, what: str, *, partial: bool, tools: bool) -> str:
+        """The steering message. `partial`: the model is to go on from an answer that is there already."""
+        firm = wording is Wording.FIRM
+        if partial:
+            template = self.firm_on if firm else self.gentle_on
+        else:
+            template = self.firm if firm else self.gentle
+        return template.format(what=what, act=self.act_or_call if tools else self.act)
 
 
-def what(finding: Finding) -> str:
-    """The fault, in words that the model can act on."""
-    if finding.kind in _WHAT:
-        return _WHAT[finding.kind]
-    if finding.channel.startswith("tool"):
-        return "the arguments of your tool call repeated themselves"
-    where = "your reasoning" if finding.channel == "reasoning" else "your answer"
-    return f"{where} got into a loop and repeated itself"
-
-
-def steer(finding: Finding, *, partial: bool, tools: bool) -> str:
-    """The first, polite message."""
-    act = "answer directly, or make the tool call that is needed" if tools else "answer directly"
-    head = f"[Your last attempt at this was stopped: {what(finding)}.]"
-    if partial:
-        return head + _GO_ON
-    return f"{head} Do not go through that reasoning again. Take what is settled as settled and {act}."
-
-
-def steer_firm(finding: Finding, *, partial: bool, tools: bool) -> str:
-    """The second message, when the first did not help."""
-    act = "the final answer or the one tool call needed" if tools else "the final answer"
-    head = f"[Stopped again: {what(finding)}. This is the last attempt.]"
-    if partial:
-        return head + _GO_ON
-    return f"{head} Do not think aloud and do not deliberate. Write {act} now, in as few words as it takes."
-
-
-def go_on() -> str:
-    """The message after thinking that the token limit cut off."""
-    return (
+ENGLISH = Words(
+    stall="your reasoning went on for too long without an answer",
+    total="the answer took too long",
+    silent="nothing more came",
+    truncated="your reasoning was cut off by the token limit before you answered",
+    reasoning="your reasoning got into a loop and repeated itself",
+    content="your answer got into a loop and repeated itself",
+    tool="the arguments of your tool call got into a loop and repeated themselves",
+    act="the final answer",
+    act_or_call="the final answer, or make the one tool call that is needed",
+    gentle=(
+        "[Your last attempt at this was stopped: {what}.] Do not go through that again. "
+        "Take what is settled as settled, answer directly, and write {act}."
+    ),
+    firm=(
+        "[Stopped again: {what}. This is the last attempt.] Do not think aloud and do not deliberate. "
+        "Answer directly, now, in as few words as it takes: write {act}."
+    ),
+    gentle_on=(
+        "[Your last attempt at this was stopped: {what}.] What you wrote above stands and has been read. "
+        "Go on from exactly where it ends, with new text only; do not repeat any of it and do not start again. "
+        "If nothing is missing, close with one short sentence."
+    ),
+    firm_on=(
+        "[Stopped again: {what}. This is the last attempt.] What you wrote above stands and has been read. "
+        "Write only what is still missing, directly, in as few words as it takes. "
+        "If nothing is missing, close with one short sentence."
+    ),
+    go_on=(
         "[Your reasoning was cut off by the token limit before you answered. The limit has been raised.] "
         "Continue: keep the rest of the reasoning short, then give the final answer."
-    )
+    ),
+)
+
+CHINESE = Words(
+    stall="思考时间过长，一直没有给出回答",
+    total="回答耗时过长",
+    silent="输出中断，没有后续内容",
+    truncated="思考过程在给出回答之前被长度上限截断",
+    reasoning="思考过程陷入循环，不断重复",
+    content="回答陷入循环，不断重复",
+    tool="工具调用的参数陷入循环，不断重复",
+    act="最终答案",
+    act_or_call="最终答案，或者发起真正需要的那一次工具调用",
+    gentle="[上一次尝试已被中止：{what}。] 不要再重复那段过程。已经确定的内容视为确定，请直接作答：给出{act}。",
+    firm="[再次被中止：{what}。这是最后一次尝试。] 不要思考，不要推敲。请立即直接作答，用最少的文字给出{act}。",
+    gentle_on=(
+        "[上一次尝试已被中止：{what}。] 上面已写出的内容有效，并且已被读到。请从它结束的地方接着写，"
+        "只写新的内容，不要重复，也不要从头开始。如果没有遗漏，用一句话收尾即可。"
+    ),
+    firm_on=(
+        "[再次被中止：{what}。这是最后一次尝试。] 上面已写出的内容有效，并且已被读到。"
+        "只写还缺少的内容，用最少的文字。如果没有遗漏，用一句话收尾即可。"
+    ),
+    go_on="[思考过程在给出回答之前被长度上限截断，上限现已提高。] 请继续：尽快结束思考，然后给出最终答案。",
+)
+
+LANGUAGES = {"en": ENGLISH, "zh": CHINESE}
+CHINESE_SHARE = 0.2
+"""Of the characters that are letters: a question about code in Chinese has plenty of Latin ones."""
+
+
+def words_for(language: str, prompt: str) -> Words:
+    """The words for a conversation: of the language that is set, else by the script of the prompt."""
+    if language in LANGUAGES:
+        return LANGUAGES[language]
+    letters = [c for c in prompt[-2000:] if c.isalpha()]
+    han = sum(1 for c in letters if "\u4e00" <= c <= "\u9fff")
+    kana = any("\u3040" <= c <= "\u30ff" for c in letters)  # then it is Japanese, which English serves better
+    return CHINESE if letters and not kana and han >= CHINESE_SHARE * len(letters) else ENGLISH
 
 
 def error_kind(kind: Kind) -> str:
@@ -72,7 +141,7 @@ def error_kind(kind: Kind) -> str:
 def gave_up(finding: Finding, attempts: int) -> str:
     """The message of that error: what happened, and what a person can do."""
     tried = "1 attempt" if attempts == 1 else f"{attempts} attempts"
-    cause = finding.detail or what(finding)
+    cause = finding.detail or ENGLISH.what(finding)
     return (
         f"ollama-guard stopped the generation after {tried}: {cause}. "
         "Ask in another way, shorten the conversation, or use another model."

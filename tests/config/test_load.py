@@ -1,0 +1,149 @@
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from ollama_guard.config.catalogue import SETTINGS
+from ollama_guard.config.load import ConfigError, Loaded, Origin, default_file, load
+from ollama_guard.config.schema import Settings
+
+
+def loaded(environ: Mapping[str, str] | None = None, **flags: object) -> Loaded:
+    return load(file=None, environ=environ or {}, flags=flags)
+
+
+def test_with_nothing_said_the_defaults_hold_and_are_traced_as_such() -> None:
+    result = loaded()
+    assert result.settings == Settings()
+    assert result.notes == []
+    assert result.file is None
+    assert set(result.origins) == set(SETTINGS)
+    assert set(result.origins.values()) == {Origin("default")}
+
+
+def test_defaults_give_way_to_file_to_environment_to_flags(tmp_path: Path) -> None:
+    path = tmp_path / "c.toml"
+    path.write_text("[intervene]\nmax_retries = 3\n[stall]\ngap_sec = 3\n[server]\nport = 3\n")
+    environ = {"OLLAMA_GUARD_STALL__GAP_SEC": "4", "OLLAMA_GUARD_PORT": "4"}
+    result = load(file=path, environ=environ, flags={"port": "5"})
+    settings = result.settings
+    assert (settings.intervene.max_retries, settings.stall.gap_sec, settings.server.port) == (3, 4.0, 5)
+    kinds = [result.origins[key].kind for key in ("intervene.max_retries", "stall.gap_sec", "server.port")]
+    assert kinds == ["file", "env", "flag"]
+    assert result.file == path
+
+
+def test_the_file_may_be_named_by_the_environment_and_must_then_be_there(tmp_path: Path) -> None:
+    path = tmp_path / "c.toml"
+    path.write_text("[server]\nport = 3\n")
+    assert loaded({"OLLAMA_GUARD_CONFIG": str(path)}).settings.server.port == 3
+    with pytest.raises(ConfigError, match="no such file"):
+        loaded({"OLLAMA_GUARD_CONFIG": str(tmp_path / "none.toml")})
+
+
+def test_a_fallback_file_is_read_only_when_none_is_asked_for_and_may_be_absent(tmp_path: Path) -> None:
+    path, other = tmp_path / "fallback.toml", tmp_path / "asked.toml"
+    path.write_text("[server]\nport = 3\n")
+    other.write_text("")
+    assert load(file=None, environ={}, flags={}, fallback=path).settings.server.port == 3
+    assert load(file=other, environ={}, flags={}, fallback=path).settings.server.port == 11435
+    absent = load(file=None, environ={}, flags={}, fallback=tmp_path / "none.toml")
+    assert absent.settings == Settings()
+    assert absent.file is None
+
+
+def test_the_default_file_is_in_the_users_configuration_folder() -> None:
+    assert default_file().parts[-2:] == ("ollama-guard", "config.toml")
+
+
+def test_problems_of_all_sources_come_together(tmp_path: Path) -> None:
+    path = tmp_path / "c.toml"
+    path.write_text("[server]\nprot = 3\n")
+    with pytest.raises(ConfigError) as caught:
+        load(
+            file=path,
+            environ={"OLLAMA_GUARD_MAX_RETRIES": "many"},
+            flags={"host": "0.0.0.0", "preset": "mild"},
+        )
+    assert len(caught.value.problems) == 4
+    assert all(word in str(caught.value) for word in ("server.prot", "'many'", "0.0.0.0", "'mild'"))
+
+
+def test_a_token_appears_in_no_message() -> None:
+    with pytest.raises(ConfigError) as caught:
+        loaded(token="hunter 2", host="0.0.0.0")
+    assert "hunter" not in str(caught.value)
+
+
+def test_ollama_host_stands_in_for_the_default_upstream() -> None:
+    result = loaded({"OLLAMA_HOST": "0.0.0.0:12345"})
+    assert result.settings.upstream.url == "http://127.0.0.1:12345"
+    assert result.origins["upstream.url"] == Origin("env", "OLLAMA_HOST")
+
+
+def test_an_upstream_that_is_set_wins_over_ollama_host() -> None:
+    result = loaded({"OLLAMA_HOST": "127.0.0.1:1"}, upstream="http://127.0.0.1:2")
+    assert result.settings.upstream.url == "http://127.0.0.1:2"
+
+
+@pytest.mark.parametrize("value", ["127.0.0.1:11435", "http://localhost:11435/", "[::1]:11435", ":11435"])
+def test_an_ollama_host_that_aims_at_the_guard_is_left_alone_with_a_note(value: str) -> None:
+    result = loaded({"OLLAMA_HOST": value})
+    assert result.settings.upstream.url == "http://127.0.0.1:11434"
+    assert result.origins["upstream.url"].kind == "default"
+    assert "the guard itself" in result.notes[0]
+
+
+def test_an_ollama_host_at_the_guards_changed_port_is_left_alone_too() -> None:
+    result = loaded({"OLLAMA_HOST": "127.0.0.1:9999"}, port="9999")
+    assert result.settings.upstream.url == "http://127.0.0.1:11434"
+
+
+def test_an_ollama_host_that_is_no_address_is_left_alone_with_a_note() -> None:
+    result = loaded({"OLLAMA_HOST": "a]b"})
+    assert result.settings == Settings()
+    assert "no address" in result.notes[0]
+
+
+def test_a_remote_ollama_host_is_refused_by_its_name() -> None:
+    with pytest.raises(ConfigError, match=r"env OLLAMA_HOST.*allow_remote"):
+        loaded({"OLLAMA_HOST": "10.0.0.9"})
+    allowed = loaded({"OLLAMA_HOST": "10.0.0.9", "OLLAMA_GUARD_UPSTREAM__ALLOW_REMOTE": "true"})
+    assert allowed.settings.upstream.url == "http://10.0.0.9:11434"
+
+
+def test_ollama_origins_stand_in_for_the_allowed_origins() -> None:
+    result = loaded({"OLLAMA_ORIGINS": "https://chat.lan, app://*, rubbish"})
+    assert result.settings.server.allowed_origins == ("https://chat.lan", "app://*")
+    assert result.origins["server.allowed_origins"] == Origin("env", "OLLAMA_ORIGINS")
+    assert "rubbish" in result.notes[0]
+    own = loaded({"OLLAMA_ORIGINS": "*", "OLLAMA_GUARD_SERVER__ALLOWED_ORIGINS": "https://own.lan"})
+    assert own.settings.server.allowed_origins == ("https://own.lan",)
+
+
+def test_what_opens_a_door_is_noted() -> None:
+    assert "every web page" in loaded({"OLLAMA_ORIGINS": "*"}).notes[0]
+    assert "prompts and answers" in load(file=None, environ={}, flags={"log.content": "yes"}).notes[0]
+
+
+def test_brackets_and_slashes_have_one_spelling() -> None:
+    result = loaded(host="[::1]", upstream="http://127.0.0.1:11434/")
+    assert result.settings.server.host == "::1"
+    assert result.settings.upstream.url == "http://127.0.0.1:11434"
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["OLLAMA_HOST", "OLLAMA_ORIGINS", *(s.env for s in SETTINGS.values())]), st.text()
+    )
+)
+def test_any_environment_gives_settings_or_a_list_of_problems(environ: dict[str, str]) -> None:
+    problems: list[str] = []
+    try:
+        assert set(load(file=None, environ=environ, flags={}).origins) == set(SETTINGS)
+    except ConfigError as error:
+        problems = error.problems
+        event("refused")
+    assert all("\n" not in problem for problem in problems)
