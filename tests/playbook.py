@@ -143,6 +143,7 @@ class Play:
     policy: Policy = field(default_factory=Policy)
     ask: dict[str, Any] = field(default_factory=dict)
     now: float = 1000.0
+    memory: dict[str, bool] = field(default_factory=lambda: {"demo:8b": False})
     log: list[Output] = field(default_factory=list)
     upstream_bytes: bytes = b""
 
@@ -152,7 +153,7 @@ class Play:
         request = self.dialect.request(self.form.request(**self.ask))
         assert request is not None
         self.request = request
-        self.exchange = Exchange(self.dialect, request, self.policy)
+        self.exchange = Exchange(self.dialect, request, self.policy, memory=self.memory)
         self.attempt = 0
         self._wake: float | None = None
 

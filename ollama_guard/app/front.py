@@ -40,6 +40,7 @@ class Front:
         self._registry = registry
         self._on_record = on_record
         self._on_relay = on_relay
+        self._memory: dict[str, bool] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         inbound = Inbound(receive, self._settings.server.body_timeout_sec)
@@ -92,6 +93,7 @@ class Front:
             policy_for(self._settings, request.model),
             at=time.time(),
             extra_headers=[(b"x-ollama-guard", name.encode())],
+            memory=self._memory,
         )
         headers = self._forwarded(scope)
 

@@ -10,6 +10,7 @@ from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.silence import Silence
 from ollama_guard.detect.watch import Watch
 from ollama_guard.engine.policy import Policy
+from ollama_guard.engine.thinktags import Piece, ThinkTags
 from ollama_guard.events import Channel, Done, Event, Finish, Text, ToolDelta, UpstreamError, Usage
 from ollama_guard.wire.dialect import Request, Session
 from ollama_guard.wire.frame import Frame, Framing
@@ -61,6 +62,7 @@ class Attempt:
         self._now = now
         self._retry_empty = policy.empty.retry
         self._retry_truncated = policy.truncated.retry
+        self.tags = ThinkTags()
         self._choices = 1
         self._last = 0
         self._watching = True
@@ -108,7 +110,7 @@ class Attempt:
                     return self._watch.feed(f"tool:{event.index}", event.arguments)
             case Finish():
                 self.finish = event.reason
-                return self._ending(event.reason)
+                return self._pieces(self.tags.rest()) or self._ending(event.reason)
             case UpstreamError():
                 self.failed_with = event.message
                 if BREAKER_ERROR in event.message:
@@ -123,17 +125,23 @@ class Attempt:
         self.deltas += 1
         self._last = len(event.text)
         self._choices = max(self._choices, event.choice + 1)
-        channel = str(event.channel)
         if event.choice:
-            channel = f"{channel}#{event.choice}"
+            return self._watch.feed(f"{event.channel}#{event.choice}", event.text)
         if event.channel is Channel.REASONING:
+            return self._piece(event.channel, event.text)
+        return self._pieces(self.tags.split(event.text))
+
+    def _pieces(self, pieces: list[Piece]) -> Finding | None:
+        found = [finding for piece in pieces if (finding := self._piece(*piece)) is not None]
+        return found[0] if found else None
+
+    def _piece(self, channel: Channel, text: str) -> Finding | None:
+        if channel is Channel.REASONING:
             self.thought = True
-            return self._silence.reasoning(len(event.text), self._now) or self._watch.feed(
-                channel, event.text
-            )
+            return self._silence.reasoning(len(text), self._now) or self._watch.feed(channel, text)
         self.answered = True
         self._silence.answer(self._now)
-        return self._watch.feed(channel, event.text)
+        return self._watch.feed(channel, text)
 
     def _ending(self, reason: str) -> Finding | None:
         if self._choices > 1 or reason not in JUDGED_ENDINGS:

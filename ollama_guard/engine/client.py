@@ -36,10 +36,9 @@ class ShownText:
             self._parts = [kept]
             self._base = self.length - len(kept)
 
-    def until(self, offset: int | None = None) -> str:
-        """The text up to an offset (code points from the attempt's start), as far as it is kept."""
-        text = "".join(self._parts)
-        return text if offset is None else text[: max(0, offset - self._base)]
+    def text(self, start: int) -> str:
+        """The text from an offset on (code points from the attempt's start), as far as it is kept."""
+        return "".join(self._parts)[max(0, start - self._base) :]
 
 
 class ClientSide:
@@ -129,6 +128,16 @@ class ClientSide:
             self._send(data, now)
             self.told = True
 
+    def text(self, text: str, now: float) -> None:
+        """Answer text of our own."""
+        delta = Text(Channel.CONTENT, text)
+        self._shown([delta])
+        if self.whole:
+            self.session.collect(Frame(b""), [delta])
+        else:
+            self._send(self.session.text(delta), now)
+            self.told = True
+
     def heartbeat(self, data_sec: float, now: float) -> None:
         """Say nothing, in a whole frame; to one that waits for JSON, a blank in front of it (RFC 8259 §2)."""
         data = now - self._last_data >= data_sec
@@ -159,10 +168,9 @@ class ClientSide:
 
     def ending(self, reason: str, note: str, now: float) -> None:
         """End as the model's own end would, with a note as the last of the answer (calls take none)."""
-        closing = self._closing_frame()
         if note and not self.called:
-            closing += self.session.text(Text(Channel.CONTENT, note))
-        closing += self.session.ending(reason)
+            self.text(note, now)
+        closing = self._closing_frame() + self.session.ending(reason)
         if not self.whole:
             self._send(closing, now)
         self.end(now)

@@ -1,6 +1,6 @@
 """What every part of an exchange stands on: its state, its attempt, and the few moves that change them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from functools import partial
 
 from ollama_guard.detect.finding import Finding
@@ -9,7 +9,7 @@ from ollama_guard.engine.attempt import Attempt, Judged
 from ollama_guard.engine.client import ClientSide
 from ollama_guard.engine.holdback import HoldBack
 from ollama_guard.engine.joint import Joint
-from ollama_guard.engine.ladder import Ladder
+from ollama_guard.engine.ladder import Ladder, Rung
 from ollama_guard.engine.messages import Cut, Header, Open, Record
 from ollama_guard.engine.policy import Policy
 from ollama_guard.engine.refusal import Refusal
@@ -29,8 +29,12 @@ class Core:
         *,
         at: float = 0.0,
         extra_headers: Sequence[Header] = (),
+        memory: MutableMapping[str, bool] | None = None,
     ) -> None:
-        """`at` is wall clock seconds, for stamps that the dialect must write itself."""
+        """`at` is wall clock seconds, for stamps that the dialect must write itself.
+
+        `memory`: which models continue an answer in place, kept by the caller for all its exchanges.
+        """
         self.state = State.NEW
         self._dialect = dialect
         self._request = request
@@ -43,6 +47,9 @@ class Core:
         self._attempt: Attempt | None = None
         self._refusal: Refusal | None = None
         self._fragments: list[Judged] = []
+        self._memory = memory if memory is not None else {}
+        self._rung: Rung | None = None  # waits for an answer about its model
+        self._answer = bytearray()
         self._plan = Reissue()
         self._number = 0
         self._next_at = 0.0
@@ -77,6 +84,12 @@ class Core:
         self._plan, self._next_at = plan, until
         if until <= now:
             self._open(now)
+
+    def _helper(self, path: str, body: bytes) -> None:
+        """Open a request of the guard's own, which is no attempt."""
+        self._number += 1
+        self._is_open = True
+        self._client.put(Open(self._number, body, path=path))
 
     def _cut(self) -> None:
         if self._is_open:

@@ -4,6 +4,7 @@ A model that is told to go on often restates the last words first. What it resta
 space between two words is put in. Text is held only while it could still be such a restatement.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeGuard
@@ -19,6 +20,12 @@ SHORTEST = 8
 SHORTEST_CJK = 4
 """The same where one character is a word or half of one."""
 
+SEAM = 120
+"""Characters within which a better place to end is looked for."""
+
+SENTENCE = re.compile(r"\n+|[.!?…:;]\s+|[。！？；]")
+WORD = re.compile(r"\s+")
+
 CJK_FROM = 0x2E80
 """Scripts from here on put no space between words."""
 
@@ -26,7 +33,9 @@ CJK_FROM = 0x2E80
 class Joint:
     """Takes the events of a continuation, gives them back with the restatement trimmed."""
 
-    def __init__(self, shown: str) -> None:
+    def __init__(self, shown: str, *, broken: bool = False) -> None:
+        """`broken`: the client has more than what is gone on from, so the continuation starts a paragraph."""
+        self._broken = broken
         self._tail = shown[-TAIL:]
         self._pending = ""
         self._open = bool(shown.strip())
@@ -61,6 +70,8 @@ class Joint:
     def _settle(self, like: Text) -> list[Event]:
         self._open = False
         text = self._trimmed(self._pending)
+        if self._broken:
+            text = "\n\n" + text.lstrip()
         return [replace(like, text=text)] if text else []
 
     def _trimmed(self, text: str) -> str:
@@ -82,6 +93,21 @@ class Joint:
             if ending.endswith(text[:size]) and _at_word(ending, size):
                 return size
         return 0
+
+
+def clean_end(shown: str, onset: int, period: int) -> int:
+    """Where to end the clean part of an answer that looped from `onset` on: at a boundary near by, if any.
+
+    A loop begins wherever its unit happens to begin, often in the middle of a sentence: as much of the next
+    copy as completes the sentence, or else the word, is kept, if the client has it.
+    """
+    ahead = shown[onset : onset + min(period, SEAM)]
+    for boundary in (SENTENCE, WORD):
+        if boundary.search(shown[max(0, onset - 2) : onset]) and not ahead[:1].isspace():
+            return onset
+        if found := boundary.search(ahead):
+            return onset + found.end()
+    return onset
 
 
 def _is_answer(event: Event) -> TypeGuard[Text]:

@@ -4,7 +4,7 @@ import msgspec
 
 from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.engine import words
-from ollama_guard.engine.messages import Bytes, Closed, Failed, Open, Record
+from ollama_guard.engine.messages import Bytes, Closed, Failed, Record
 from ollama_guard.engine.refusal import Refusal
 from ollama_guard.engine.states import EngineError, State
 from ollama_guard.engine.verdicts import Verdicts
@@ -35,11 +35,8 @@ class Recovery(Verdicts):
         self._move(State.RECOVERING)
         waited = round(now - self._current().opened, 3)
         self._client.put(Record("recovery", {"model": self._request.model, "waited_sec": waited}))
-        self._number += 1
-        self._is_open = True
         self._next_at = now + UNLOAD_SEC
-        body = msgspec.json.encode({"model": self._request.model, "keep_alive": 0})
-        self._client.put(Open(self._number, body, path=UNLOAD_PATH))
+        self._helper(UNLOAD_PATH, msgspec.json.encode({"model": self._request.model, "keep_alive": 0}))
 
     def _unloaded(self, happened: Closed | Failed) -> None:
         self._is_open = False

@@ -15,6 +15,7 @@ move is made are in `stream.py`, which cannot make a move that this table lacks:
                 before it: bytes pass as they come, unread
     REFUSED     the same, but the client's response has begun: the refusal is read, to be told in a frame
     PAUSING     no attempt is open; the next opens at a set time
+    PROBING     /api/show is asked whether the model goes on in place (a helper request is open)
     RECOVERING  a re-issue got no byte, so the model is being unloaded (a helper request is open)
     ENDED       one terminal output has been given; what still comes in is late, and means nothing
 
@@ -36,6 +37,7 @@ class State(Enum):
     PIPING = auto()
     REFUSED = auto()
     PAUSING = auto()
+    PROBING = auto()
     RECOVERING = auto()
     ENDED = auto()
 
@@ -44,11 +46,20 @@ MOVES = MappingProxyType(
     {
         State.NEW: frozenset({State.WAITING, State.ENDED}),
         State.WAITING: frozenset(
-            {State.GUARDING, State.PIPING, State.REFUSED, State.PAUSING, State.RECOVERING, State.ENDED}
+            {
+                State.GUARDING,
+                State.PIPING,
+                State.REFUSED,
+                State.PROBING,
+                State.PAUSING,
+                State.RECOVERING,
+                State.ENDED,
+            }
         ),
-        State.GUARDING: frozenset({State.PAUSING, State.ENDED}),
+        State.GUARDING: frozenset({State.PROBING, State.PAUSING, State.ENDED}),
+        State.PROBING: frozenset({State.PAUSING, State.ENDED}),
         State.PIPING: frozenset({State.ENDED}),
-        State.REFUSED: frozenset({State.PAUSING, State.ENDED}),
+        State.REFUSED: frozenset({State.PROBING, State.PAUSING, State.ENDED}),
         State.PAUSING: frozenset({State.WAITING, State.ENDED}),
         State.RECOVERING: frozenset({State.PAUSING, State.ENDED}),
         State.ENDED: frozenset(),

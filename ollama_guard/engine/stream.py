@@ -53,6 +53,12 @@ class Exchange(Timing):
             Closed: self._unloaded,
             Failed: self._unloaded,
         }
+        probing: dict[type, Handler] = {
+            Headers: lambda _: None,
+            Bytes: self._show_bytes,
+            Closed: self._shown_all,
+            Failed: self._shown_all,
+        }
         rows: dict[State, dict[type, Handler]] = {
             State.NEW: {Begin: self._begin},
             State.WAITING: waiting,
@@ -60,6 +66,7 @@ class Exchange(Timing):
             State.PIPING: piping,
             State.REFUSED: refused,
             State.PAUSING: {},
+            State.PROBING: probing,
             State.RECOVERING: recovering,
         }
         common: dict[type, Handler] = {Tick: self._tick, ClientGone: self._gone, Drain: self._drain}

@@ -21,6 +21,9 @@ class Timing(Recovery):
         elif self.state is State.RECOVERING and _due(self._next_at, now):
             self._cut()
             self._pause(self._plan, now, now)
+        elif self.state is State.PROBING and _due(self._next_at, now):
+            self._cut()
+            self._continue_probed(now)
         elif self.state in (State.WAITING, State.GUARDING):
             self._look_at_the_clock(now)
         if self.state is not State.ENDED:
@@ -63,7 +66,7 @@ class Timing(Recovery):
         if self.state is State.ENDED:
             return
         times = [self._heartbeat_at(), self._commit_at() if self.state is not State.PIPING else None]
-        if self.state in (State.PAUSING, State.RECOVERING):
+        if self.state in (State.PAUSING, State.PROBING, State.RECOVERING):
             times.append(self._next_at)
         if self.state in (State.PAUSING, State.WAITING):
             times.append(self._ladder.keepalive_until)

@@ -7,17 +7,17 @@ from functools import partial
 from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.engine import words
 from ollama_guard.engine.attempt import Attempt, Judged
-from ollama_guard.engine.core import Core
-from ollama_guard.engine.joint import Joint
+from ollama_guard.engine.joint import Joint, clean_end
 from ollama_guard.engine.ladder import Exhausted, Rung
 from ollama_guard.engine.policy import Action
+from ollama_guard.engine.probe import Probing
 from ollama_guard.events import Event, Usage
 
 NEVER_STOPPED = frozenset({Kind.EMPTY, Kind.TRUNCATED})
 """Ending an answer that has nothing in it would make it one."""
 
 
-class Verdicts(Core):
+class Verdicts(Probing):
     """Showing, and not showing."""
 
     def _overlook(self, finding: Finding, now: float) -> bool:
@@ -42,11 +42,11 @@ class Verdicts(Core):
             self._record(finding, "stop", now)
             self._finish(partial(self._client.ending, reason, self._policy.note, now), outcome="stopped")
             return
-        self._keep_clean(finding)
+        self._keep_clean(finding, now)
         rung = self._next_rung(finding, now)
         self._record(finding, rung.name if isinstance(rung, Rung) else "give_up", now)
         if isinstance(rung, Rung):
-            self._pause(rung.plan, now + rung.pause, now)
+            self._go_on_with(rung, now)
         elif rung.abort:
             self._finish(partial(self._client.abort, now), outcome="aborted")
         else:
@@ -57,15 +57,23 @@ class Verdicts(Core):
             return Exhausted()  # a grammar starts at its root: half a JSON text cannot be gone on from
         return self._ladder.next(finding, self._partial, now)
 
-    def _keep_clean(self, finding: Finding) -> None:
+    def _keep_clean(self, finding: Finding, now: float) -> None:
         """What the client has of the answer up to the loop is what the next attempt goes on from."""
+        broken = False
         content_loop = finding.kind.loop and finding.channel == "content"
         if self._client.whole and self._request.format:
             self._client.restart(self._dialect.session(self._request, at=self._at))
         else:
-            self._partial += self._client.shown.until(finding.onset if content_loop else None)
+            # Thinking between tags is no part of the answer: it does not go back to the model.
+            tags = self._current().tags
+            answer = self._client.shown.text(tags.answer_at)
+            end = clean_end(answer, finding.onset, finding.period) if content_loop else None
+            self._partial += answer[:end]
+            broken = end is not None and bool(answer[end:].strip())
+            if tags.inside:
+                self._client.text(f"{tags.inside}\n\n", now)
         self._client.next_attempt()
-        self._joint = Joint(self._partial)
+        self._joint = Joint(self._partial, broken=broken)
 
     def _count_cost(self, attempt: Attempt) -> None:
         usage = attempt.usage or Usage(0, attempt.deltas)  # a cut attempt reports none: a delta is a token

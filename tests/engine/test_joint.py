@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ollama_guard.engine.joint import Joint
+from ollama_guard.engine.joint import Joint, clean_end
 from ollama_guard.events import Channel, Finish, Text
 
 
@@ -83,3 +83,22 @@ def test_any_restated_tail_is_trimmed_in_every_chunking(
 @given(st.text(max_size=60), st.text(max_size=60), st.integers(1, 9))
 def test_the_result_does_not_depend_on_the_chunking(shown: str, continuation: str, size: int) -> None:
     assert joined(shown, continuation, size) == joined(shown, continuation, 1000)
+
+
+@pytest.mark.parametrize(
+    ("shown", "onset", "expected"),
+    [
+        (
+            "One. Two is red. Two is red. Two",
+            14,
+            "One. Two is red. ",
+        ),  # the loop was found to begin at "d. Two"
+        ("One. Two is red. Two is red. Two", 17, "One. Two is red. "),
+        ("One. Two is red", 15, "One. Two is red"),  # nothing more was shown
+        ("a b c a b c a b", 5, "a b c "),
+        ("红色。天空红色。天空", 6, "红色。天空红色。"),
+        ("GGGGGGGG", 1, "G"),
+    ],
+)
+def test_the_clean_part_ends_at_a_boundary_if_there_is_one(shown: str, onset: int, expected: str) -> None:
+    assert shown[: clean_end(shown, onset, 12)] == expected

@@ -506,3 +506,36 @@ def test_bytes_that_arrive_together_are_sent_together() -> None:
 def test_a_reissue_plan_without_changes_is_the_request() -> None:
     play = Play("openai-chat")
     assert play.dialect.rebuild(play.request, Reissue()) == play.request.body
+
+
+@BOTH
+class TestThinkTags:
+    def test_a_loop_between_tags_is_a_loop_in_reasoning(self, name: str) -> None:
+        play = Play(name).begin().headers()
+        play.say("<think>")
+        play.say(loop())
+        assert play.rungs == ["steer"]
+        assert next(row for row in play.rows if row.event == "verdict").fields["channel"] == "reasoning"
+        assert len(play.bodies[1]["messages"]) == 2
+
+    def test_the_open_tag_is_closed_before_the_answer(self, name: str) -> None:
+        play = Play(name).begin().headers()
+        play.say("<think>")
+        play.say(loop())
+        play.answer("Blue.")
+        assert play.text().endswith("</think>\n\nBlue.")
+
+    def test_thinking_between_tags_does_not_go_back_to_the_model(self, name: str) -> None:
+        play = Play(name).begin().headers()
+        play.say("<think>Let me see.</think>Short waves scatter more. ")
+        play.say(loop("And so it is blue, is it not. "))
+        partial = play.bodies[1]["messages"][1]["content"]
+        assert "Let me see" not in partial
+        assert partial.startswith("Short waves scatter more. And so it is blue, is it not.")
+        assert partial.count("And so") == 1
+
+    def test_only_thinking_between_tags_and_the_limit_is_truncated_thinking(self, name: str) -> None:
+        play = Play(name).begin().headers()
+        play.say("<think>Let me see.")
+        play.finish("length")
+        assert play.rungs == ["raise_limit"]
