@@ -15,7 +15,7 @@ import click
 from ollama_guard import __version__
 from ollama_guard.config import show
 from ollama_guard.config.catalogue import FLAGS, SETTINGS
-from ollama_guard.config.load import ConfigError, Loaded, default_file, load
+from ollama_guard.config.load import ConfigError, Loaded, default_file, in_force, load
 from ollama_guard.service.exits import Exit
 
 SERVE = "serve"
@@ -39,7 +39,8 @@ def _settings_options(command: Command) -> Command:
         "sets",
         multiple=True,
         metavar="SECTION.KEY=VALUE",
-        help="Set any setting (`ollama-guard config` lists them); may be given more than once.",
+        help="Set any setting (`ollama-guard config` lists them); may be given more than once. "
+        "SECTION may be models.PATTERN.SECTION.",
     )
     file = click.option(
         "--config",
@@ -157,7 +158,10 @@ def check(file: Path | None, sets: tuple[str, ...], **given: Any) -> None:
 @click.option("--json", "form", flag_value="json", help="As JSON, for programs.")
 @click.option("--defaults-toml", "form", flag_value="toml", help="A settings file to begin with, explained.")
 @click.option("--markdown", "form", flag_value="markdown", hidden=True)
-def config(file: Path | None, sets: tuple[str, ...], form: str | None, **given: Any) -> None:
+@click.option("--model", metavar="NAME", help="What holds for this model.")
+def config(
+    file: Path | None, sets: tuple[str, ...], form: str | None, model: str | None, **given: Any
+) -> None:
     """Print the settings in force, and where each comes from. What is not a default has a star.
 
     Takes the flags of `serve`, so that their effect can be seen beforehand.
@@ -168,6 +172,7 @@ def config(file: Path | None, sets: tuple[str, ...], form: str | None, **given: 
         click.echo(show.markdown())
     else:
         loaded = _load(file, sets, given)
+        loaded = in_force(loaded, model) if model is not None else loaded
         click.echo(show.as_json(loaded) if form == "json" else show.as_table(loaded))
 
 

@@ -128,13 +128,16 @@ class Call:
     ) -> None:
         """Send the request and wait for the status line. Raises UpstreamFailure.
 
-        A body that comes piece by piece can be sent to the first address only.
+        A body that comes piece by piece can be sent to the first address only. It goes out in chunks unless the
+        headers give its length (RFC 9112 §6.3: a request with neither has no body).
         """
         content: dict[str, Any]
         if isinstance(body, bytes):
             content, addresses = {"content": body}, self._upstream.addresses
         else:
             content, addresses = {"stream": _Pieces(body)}, self._upstream.addresses[:1]
+            if all(name.lower() != b"content-length" for name, _ in headers):
+                headers = [*headers, (b"transfer-encoding", b"chunked")]
         for last, address in enumerate(addresses, start=1 - len(addresses)):
             request = self._upstream.request(address, method, target, headers, content)
             try:

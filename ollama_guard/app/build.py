@@ -8,7 +8,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse
-from starlette.routing import Mount, Route
+from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from ollama_guard import __version__
@@ -63,7 +63,10 @@ def build(
     routes = [
         Route("/guard/health", health, methods=["GET"]),
         Route("/guard/stop", stop, methods=["POST"]),
-        Mount("/", app=front),
     ]
     gate = Middleware(Gate, settings.server, loopback=is_loopback(settings.server.host))
-    return Starlette(routes=routes, middleware=[gate])
+    app = Starlette(routes=routes, middleware=[gate])
+    # Not a Mount, whose pattern has no line feed (%0A) in it; and a path with a slash more is another path.
+    app.router.default = front
+    app.router.redirect_slashes = False
+    return app

@@ -13,6 +13,7 @@ from ollama_guard.app.registry import Registry
 from ollama_guard.app.relay import Relay
 from ollama_guard.config.schema import Settings
 from ollama_guard.engine.messages import Header, Record
+from ollama_guard.engine.streaks import BlockCounts
 from ollama_guard.engine.stream import Exchange
 from ollama_guard.engine.words import DRAINING
 from ollama_guard.upstream import Upstream
@@ -41,6 +42,7 @@ class Front:
         self._on_record = on_record
         self._on_relay = on_relay
         self._memory: dict[str, bool] = {}
+        self._blocks = BlockCounts()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         inbound = Inbound(receive, self._settings.server.body_timeout_sec)
@@ -94,6 +96,7 @@ class Front:
             at=time.time(),
             extra_headers=[(b"x-ollama-guard", name.encode())],
             memory=self._memory,
+            blocks=self._blocks,
         )
         headers = self._forwarded(scope)
 

@@ -2,43 +2,44 @@
 
 from dataclasses import replace
 
-from ollama_guard.config.schema import Settings
-from ollama_guard.detect.rules import WatchRules, preset, with_spans
+from ollama_guard.config.models import for_model, is_cloud
+from ollama_guard.config.schema import Actions, Channel, Detect, LadderStep, Settings, Streak
+from ollama_guard.config.tables import read_table
+from ollama_guard.detect.finding import Kind
+from ollama_guard.detect.rules import Band, ChannelRules, Table, WatchRules, preset, with_spans
 from ollama_guard.detect.silence import SilenceLimits
 from ollama_guard.engine.policy import Action, EmptyPolicy, Policy, Step, TruncatedPolicy, Wording
 from ollama_guard.wire.dialect import Sampler
 
-
-def is_cloud(model: str) -> bool:
-    """Whether a model's name marks it as cloud: the tag `cloud`, or one that ends in `-cloud`.
-
-    Ollama's own rule (server/cloud_proxy.go), case folded.
-    """
-    tag = model.lower().rpartition(":")[2]
-    return tag == "cloud" or tag.endswith("-cloud")
+OFF = "off"
 
 
 def policy_for(settings: Settings, model: str) -> Policy:
     """The policy of a request to this model."""
-    s = settings
+    s = for_model(settings, model)
     cloud = is_cloud(model)
+    actions = s.detect.actions
     return Policy(
-        rules=_rules(s),
+        rules=_rules(s.detect),
         limits=_limits(s, cloud=cloud),
         action=Action(s.detect.action),
+        actions=_actions(actions),
         cloud=cloud,
         max_retries=s.intervene.max_retries,
         recovery_sec=s.intervene.recovery_sec,
         ladder=_ladder(s),
+        language=s.intervene.language,
+        note=s.intervene.note,
+        prefill=s.intervene.prefill,
         empty=EmptyPolicy(
-            retry=s.empty.retry,
+            retry=s.empty.retry and actions.empty != OFF,
             max_retries=s.empty.max_retries,
             pause_sec=s.empty.pause_sec,
             pause_max_sec=s.empty.pause_max_sec,
             keepalive_sec=s.empty.keepalive_sec,
         ),
         truncated=TruncatedPolicy(
-            retry=s.truncated.retry,
+            retry=s.truncated.retry and actions.truncated != OFF,
             max_retries=s.truncated.max_retries,
             factor=s.truncated.factor,
             token_cap=s.truncated.token_cap,
@@ -46,11 +47,25 @@ def policy_for(settings: Settings, model: str) -> Policy:
         heartbeat_sec=s.heartbeat.heartbeat_sec,
         data_sec=s.heartbeat.data_sec,
         commit_sec=s.heartbeat.commit_sec,
+        whole_commit_sec=s.heartbeat.whole_commit_sec,
     )
+
+
+def streak_settings(settings: Settings, model: str) -> Streak:
+    """What holds for repeated tool calls in a request to this model."""
+    return for_model(settings, model).streak
+
+
+def _actions(said: Actions) -> dict[Kind, Action]:
+    """Those that are said and are one: what is off never comes to a verdict."""
+    named = {kind: getattr(said, kind.value) for kind in Kind}
+    return {kind: Action(word) for kind, word in named.items() if word not in (None, OFF)}
 
 
 def _ladder(settings: Settings) -> tuple[Step, ...]:
     own = settings.intervene
+    if own.ladder is not None:
+        return tuple(_step(number, one) for number, one in enumerate(own.ladder, start=1))
     moved = Sampler(temperature=own.temperature, top_p=own.top_p, repeat_penalty=own.repeat_penalty)
     return (
         Step(name="steer", text=own.steer),
@@ -58,34 +73,63 @@ def _ladder(settings: Settings) -> tuple[Step, ...]:
     )
 
 
-def _rules(settings: Settings) -> WatchRules:
-    detect = settings.detect
+def _step(number: int, one: LadderStep) -> Step:
+    sampler = Sampler(
+        temperature=one.temperature,
+        top_p=one.top_p,
+        repeat_penalty=one.repeat_penalty,
+        frequency_penalty=one.frequency_penalty,
+        seed=one.seed,
+    )
+    return Step(
+        name=one.name or f"step_{number}",
+        wording=Wording(one.wording),
+        text=one.text,
+        no_think=one.no_think,
+        sampler=None if sampler == Sampler() else sampler,
+        model=one.model or None,
+    )
+
+
+def _rules(detect: Detect) -> WatchRules:
     rules = with_spans(
         preset(detect.preset),
         repeat_span_min=detect.repeat_span_min,
         content_repeat_span_min=detect.content_repeat_span_min,
     )
-    channels = {
-        "reasoning": replace(rules.reasoning, enabled=detect.reasoning),
-        "content": replace(rules.content, enabled=detect.content),
-        "tool": replace(rules.tool, enabled=detect.tool_arguments),
-    }
-    if detect.repeat_core_min is not None:
-        channels = {name: replace(one, core_min=detect.repeat_core_min) for name, one in channels.items()}
+    core, channels, actions = detect.repeat_core_min, detect.channels, detect.actions
     return replace(
         rules,
         window=detect.window,
-        variant=detect.variant,
-        drift=detect.drift,
-        novelty=detect.novelty,
-        reasoning=channels["reasoning"],
-        content=channels["content"],
-        tool=channels["tool"],
+        variant=detect.variant and actions.variant != OFF,
+        drift=detect.drift and actions.drift != OFF,
+        novelty=detect.novelty and actions.novelty != OFF,
+        reasoning=_channel(rules.reasoning, channels.reasoning, core, enabled=detect.reasoning),
+        content=_channel(rules.content, channels.content, core, enabled=detect.content),
+        tool=_channel(rules.tool, channels.tool, core, enabled=detect.tool_arguments),
     )
 
 
+def _channel(rules: ChannelRules, own: Channel, core_min: int | None, *, enabled: bool) -> ChannelRules:
+    """A channel's own numbers before those of all channels, and those before the preset's.
+
+    An own table says how many repeats are needed, in full: so it takes the place of the preset's smallest run
+    and of its scale too. White space alone keeps limits of its own.
+    """
+    text = own.table or (f"*:{own.repeats}" if own.repeats is not None else "")
+    if text:
+        table: Table = tuple(Band(length, repeats - 1, 0) for length, repeats in read_table(text))
+        rules = replace(rules, span_min=None, scale=1.0, text=table, emoji=table, flat=table, rule=table)
+    said = {
+        "core_min": core_min if own.core_min is None else own.core_min,
+        **{name: getattr(own, name) for name in ("span_min", "scale", "code", "asked", "blank_run")},
+    }
+    given = {name: value for name, value in said.items() if value is not None}
+    return replace(rules, enabled=enabled, **given)
+
+
 def _limits(settings: Settings, *, cloud: bool) -> SilenceLimits:
-    stall = settings.stall
+    stall, actions = settings.stall, settings.detect.actions
     kind = (
         (stall.cloud_reasoning_sec, stall.cloud_reasoning_chars, stall.cloud_total_sec)
         if cloud
@@ -93,11 +137,12 @@ def _limits(settings: Settings, *, cloud: bool) -> SilenceLimits:
     )
     own = (stall.max_reasoning_sec, stall.reasoning_char_limit, stall.max_total_sec)
     seconds, chars, total = (kind[i] if own[i] is None else own[i] for i in range(3))
+    stalls, ends, silent = (word != OFF for word in (actions.stall, actions.total, actions.silent))
     return SilenceLimits(
-        reasoning_sec=seconds or None,
-        reasoning_chars=int(chars or 0) or None,
-        total_sec=total or None,
-        first_byte_sec=stall.first_byte_sec or None,
-        gap_sec=stall.gap_sec or None,
-        tools_gap_sec=stall.tools_gap_sec or None,
+        reasoning_sec=(seconds or None) if stalls else None,
+        reasoning_chars=(int(chars or 0) or None) if stalls else None,
+        total_sec=(total or None) if ends else None,
+        first_byte_sec=(stall.first_byte_sec or None) if silent else None,
+        gap_sec=(stall.gap_sec or None) if silent else None,
+        tools_gap_sec=(stall.tools_gap_sec or None) if silent else None,
     )

@@ -1,18 +1,23 @@
 """The settings as rows: what help texts, messages and tables are made from, read off the schema.
 
-`SETTINGS` maps "section.name" to a `Setting`; `FLAGS` maps a serve flag to the key it sets. Nothing here is
-written twice: a setting that is added to the schema is accepted, explained and listed.
+`SETTINGS` maps "section.name" to a `Setting` (a section may lie in another: "detect.actions"); `STEP` has the
+keys of a step of the ladder; `FLAGS` maps a serve flag to the key it sets. Nothing here is written twice: a
+setting that is added to the schema is accepted, explained and listed.
 """
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from types import NoneType
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from msgspec import Meta
-from msgspec.structs import fields
+import msgspec
+from msgspec import Meta, Struct
+from msgspec.structs import fields, replace
 
-from ollama_guard.config.schema import Settings
+from ollama_guard.config.schema import LadderStep, Settings
 
+S = TypeVar("S", bound=Struct)
 ENV_PREFIX = "OLLAMA_GUARD_"
 
 FLAGS = {
@@ -40,7 +45,9 @@ _FLAG_OF = {key: flag for flag, key in FLAGS.items()}
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting. `kind`: its bare type (int, float, bool, str, tuple); `annotation`: what is checked."""
+    """One setting. `kind`: its bare type (int, float, bool, str, tuple of texts, LadderStep for a tuple of
+    them); `annotation`: what is checked.
+    """
 
     section: str
     name: str
@@ -57,6 +64,7 @@ class Setting:
     zero: str = ""
     auto: str = ""
     empty: str = ""
+    form: str = ""
 
     @property
     def key(self) -> str:
@@ -66,7 +74,7 @@ class Setting:
     @property
     def env(self) -> str:
         """Its name in the environment."""
-        return f"{ENV_PREFIX}{self.section}__{self.name}".upper()
+        return f"{ENV_PREFIX}{self.key.replace('.', '__')}".upper()
 
     @property
     def flag(self) -> str:
@@ -95,9 +103,8 @@ class Setting:
             what = "a whole number" if self.kind is int else "a number"
             unit = f" of {self.unit}" if self.unit else ""
             return f"{what}{unit} from {self.least:,g} to {self.most:,.12g}"
-        if self.kind is bool:
-            return "true or false"
-        return "a list of texts" if self.kind is tuple else "text"
+        named = {bool: "true or false", tuple: "a list of texts", LadderStep: "a list of steps"}
+        return self.form or named.get(self.kind, "text")
 
     def shown(self, value: Any) -> str:
         """The value for people; a secret is never among them."""
@@ -107,9 +114,17 @@ class Setting:
             return "(set)" if value else ""
         if self.kind is tuple:
             return ", ".join(value)
+        if self.kind is LadderStep:
+            return msgspec.json.encode([without_defaults(step) for step in value]).decode()
         if isinstance(value, bool):
             return str(value).lower()
         return f"{value:.12g}" if isinstance(value, float) else str(value)
+
+
+def without_defaults(struct: Struct) -> dict[str, Any]:
+    """What was said of a struct, by field."""
+    given = ((field.name, getattr(struct, field.name), field.default) for field in fields(struct))
+    return {name: value for name, value, default in given if value != default}
 
 
 def _setting(section: str, name: str, annotation: Any, default: Any) -> Setting:
@@ -121,10 +136,11 @@ def _setting(section: str, name: str, annotation: Any, default: Any) -> Setting:
         raise TypeError(f"{section}.{name} has no Meta")
     choices = get_args(bare) if get_origin(bare) is Literal else ()
     extra = meta.extra or {}
+    steps = get_args(bare)[:1] == (LadderStep,)
     return Setting(
         section=section,
         name=name,
-        kind=str if choices else get_origin(bare) or bare,
+        kind=LadderStep if steps else str if choices else get_origin(bare) or bare,
         annotation=annotation,
         default=default,
         help=meta.description or "",
@@ -133,26 +149,60 @@ def _setting(section: str, name: str, annotation: Any, default: Any) -> Setting:
         choices=choices,
         optional=optional,
         secret=extra.get("shown") == "no",
-        **{word: extra.get(word, "") for word in ("unit", "zero", "auto", "empty")},
+        **{word: extra.get(word, "") for word in ("unit", "zero", "auto", "empty", "form")},
     )
 
 
-def _all() -> dict[str, Setting]:
-    found = {}
-    for section in fields(Settings):
-        hints = get_type_hints(section.type, include_extras=True)
-        for field in fields(section.type):
-            row = _setting(section.name, field.name, hints[field.name], field.default)
-            found[row.key] = row
-    return found
+def _sections(struct: type[Struct], name: str = "") -> Iterator[tuple[str, type[Struct]]]:
+    """Every section below, by its full name, an outer one before those in it."""
+    for field in fields(struct):
+        if isinstance(field.type, type) and issubclass(field.type, Struct):
+            inner = f"{name}.{field.name}" if name else field.name
+            yield inner, field.type
+            yield from _sections(field.type, inner)
 
 
-SETTINGS = _all()
-SECTIONS = {section.name: (section.type.__doc__ or "").strip() for section in fields(Settings)}
+def _rows(section: str, struct: type[Struct]) -> Iterator[Setting]:
+    hints = get_type_hints(struct, include_extras=True)
+    for field in fields(struct):
+        if not (isinstance(field.type, type) and issubclass(field.type, Struct)):
+            yield _setting(section, field.name, hints[field.name], field.default)
+
+
+_TREE = dict(_sections(Settings))
+SETTINGS = {row.key: row for section, struct in _TREE.items() for row in _rows(section, struct)}
+SECTIONS = {section: (struct.__doc__ or "").strip() for section, struct in _TREE.items()}
 """Each section with what it is about."""
+STEP = {row.name: row for row in _rows("intervene.ladder[]", LadderStep)}
+BY_MODEL = ("detect", "stall", "intervene", "empty", "truncated", "heartbeat", "streak")
+"""The sections (with those in them) that may differ from model to model."""
+
+
+def differs_by_model(key: str) -> bool:
+    """Whether a setting may be said for some models only."""
+    return key.partition(".")[0] in BY_MODEL
 
 
 def value_of(settings: Settings, key: str) -> Any:
     """The value of "section.name"."""
-    section, name = key.split(".")
-    return getattr(getattr(settings, section), name)
+    return reduce(getattr, key.split("."), settings)
+
+
+def with_values(settings: Settings, values: Mapping[str, Any]) -> Settings:
+    """The same settings, but for these values by "section.name"."""
+    tree: dict[str, Any] = {}
+    for key, value in values.items():
+        *path, name = key.split(".")
+        reduce(lambda inner, part: inner.setdefault(part, {}), path, tree)[name] = value
+    return _changed(settings, tree)
+
+
+def _changed(struct: S, tree: Mapping[str, Any]) -> S:
+    now = {name: getattr(struct, name) for name in tree}
+    return replace(
+        struct,
+        **{
+            name: _changed(now[name], to) if isinstance(now[name], Struct) else to
+            for name, to in tree.items()
+        },
+    )

@@ -4,7 +4,9 @@ Each message names the key and its value, what is wrong with it, and what to do.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
+from itertools import combinations
 from urllib.parse import urlsplit
 
 from ollama_guard.config.addresses import (
@@ -14,21 +16,80 @@ from ollama_guard.config.addresses import (
     is_remote_ip,
     is_wildcard,
 )
-from ollama_guard.config.catalogue import SETTINGS, value_of
-from ollama_guard.config.schema import Settings
+from ollama_guard.config.catalogue import SETTINGS, value_of, with_values
+from ollama_guard.config.models import could_meet, override_key
+from ollama_guard.config.schema import Channel, Override, Settings
 from ollama_guard.config.sources import Origin, complaint
+from ollama_guard.config.tables import read_table
 
 _HOST = re.compile(r"[0-9A-Za-z_.:%-]+")
 _ORIGIN = re.compile(r"\*|null|[A-Za-z][A-Za-z0-9+.-]*://[^\s/,]+")
 
 
+Found = tuple[str, str]
+"""A key, and what is wrong with its value."""
+
+
 def check(settings: Settings, origins: Mapping[str, Origin]) -> list[str]:
     """All that does not hold together, in the order of the settings; [] when it is sound."""
-    found = [*_server(settings), *_upstream(settings), *_lists(settings), *_times(settings)]
-    return [
+    found = [*_server(settings), *_upstream(settings), *_lists(settings), *by_model(settings)]
+    problems = [
         f"{complaint(SETTINGS[key], value_of(settings, key), origins.get(key, Origin()))}: {what}"
         for key, what in found
     ]
+    return [*problems, *_overrides(settings, origins)]
+
+
+def _overrides(settings: Settings, origins: Mapping[str, Origin]) -> Iterator[str]:
+    """What does not hold together once the settings of some models are on top.
+
+    One pattern, or two that one name may match, are enough to look at: each check is of two values, and each
+    value in force comes from one pattern.
+    """
+    told = set(by_model(settings))
+    alone: dict[str, set[Found]] = {}
+    pairs = [pair for pair in combinations(settings.models, 2) if could_meet(*(one.pattern for one in pair))]
+    for group in [*((one,) for one in settings.models), *pairs]:
+        there = reduce(with_values, [one.values for one in group], settings)
+        known = told.union(*(alone.get(one.pattern, ()) for one in group))
+        found = [one for one in by_model(there) if one not in known]
+        if len(group) == 1:
+            alone.setdefault(group[0].pattern, set()).update(found)
+        for key, what in found:
+            yield f"{_overridden(there, group, key, origins)}: {what}"
+
+
+def _overridden(there: Settings, group: Sequence[Override], key: str, origins: Mapping[str, Origin]) -> str:
+    """The beginning of a message about a value that holds for models that match these patterns."""
+    said = [override_key(one.pattern, key) for one in group if key in one.values]
+    origin = origins.get((said or [key])[-1], Origin())
+    name = " with ".join(override_key(one.pattern, "") for one in group)
+    return complaint(SETTINGS[key], value_of(there, key), origin, name=f"{name}.{key}")
+
+
+def remarks(settings: Settings, origins: Mapping[str, Origin]) -> Iterator[str]:
+    """What is sound, but may not be what was meant: for the log."""
+    if settings.log.content:
+        yield "log.content is on: pieces of prompts and answers go to the log"
+    own = settings.intervene
+    if own.ladder is None:
+        return
+    for name in ("steer", "steer_firm", "temperature", "top_p", "repeat_penalty"):
+        if f"intervene.{name}" in origins:
+            yield f"intervene.{name} is not used: intervene.ladder has all steps"
+    if len(own.ladder) > own.max_retries:
+        yield (
+            f"intervene.ladder has {len(own.ladder)} steps, of which intervene.max_retries = "
+            f"{own.max_retries} lets so many be taken"
+        )
+
+
+def by_model(settings: Settings) -> Iterator[Found]:
+    """What does not hold together among the settings that may differ by model."""
+    yield from _channels(settings)
+    yield from _ladder(settings)
+    yield from _times(settings)
+    yield from _streak(settings)
 
 
 def valid_origin(origin: str) -> bool:
@@ -36,7 +97,7 @@ def valid_origin(origin: str) -> bool:
     return _ORIGIN.fullmatch(origin) is not None
 
 
-def _server(settings: Settings) -> Iterator[tuple[str, str]]:
+def _server(settings: Settings) -> Iterator[Found]:
     server = settings.server
     if not _HOST.fullmatch(server.host) or re.fullmatch(r"[^:]*:\d+", server.host):
         yield "server.host", "an IP address or a name, with no port; the port is server.port (--port)"
@@ -55,7 +116,7 @@ def _server(settings: Settings) -> Iterator[tuple[str, str]]:
         )
 
 
-def _upstream(settings: Settings) -> Iterator[tuple[str, str]]:
+def _upstream(settings: Settings) -> Iterator[Found]:
     url = settings.upstream.url
     try:
         parts = urlsplit(url)
@@ -88,7 +149,7 @@ def _upstream(settings: Settings) -> Iterator[tuple[str, str]]:
         yield "upstream.url", "this is not this machine; if it is meant, set upstream.allow_remote = true"
 
 
-def _lists(settings: Settings) -> Iterator[tuple[str, str]]:
+def _lists(settings: Settings) -> Iterator[Found]:
     server = settings.server
     bad = [name for name in server.allowed_hosts if not _HOST.fullmatch(name.strip("[]"))]
     if bad:
@@ -101,7 +162,43 @@ def _lists(settings: Settings) -> Iterator[tuple[str, str]]:
         )
 
 
-def _times(settings: Settings) -> Iterator[tuple[str, str]]:
+def _channels(settings: Settings) -> Iterator[Found]:
+    for name in ("reasoning", "content", "tool"):
+        channel: Channel = getattr(settings.detect.channels, name)
+        key = f"detect.channels.{name}"
+        try:
+            read_table(channel.table or "*:2")
+        except ValueError as error:
+            yield f"{key}.table", str(error)
+        given = [one for one in ("span_min", "table", "repeats") if getattr(channel, one) is not None]
+        if len(given) > 1:
+            yield (
+                f"{key}.{given[1]}",
+                f"{key}.{given[0]} is set too, and says something else; keep one of them",
+            )
+
+
+def _ladder(settings: Settings) -> Iterator[Found]:
+    own = settings.intervene
+    if own.ladder == () and own.max_retries > 0:
+        yield (
+            "intervene.ladder",
+            (
+                f"there is no step that intervene.max_retries = {own.max_retries} could take; "
+                "add one, or set intervene.max_retries = 0"
+            ),
+        )
+
+
+def _streak(settings: Settings) -> Iterator[Found]:
+    own = settings.streak
+    if own.warn >= own.block:
+        yield "streak.warn", f"must be less than streak.block ({own.block} calls)"
+    if own.cycle_warn >= own.cycle_block:
+        yield "streak.cycle_warn", f"must be less than streak.cycle_block ({own.cycle_block} rounds)"
+
+
+def _times(settings: Settings) -> Iterator[Found]:
     beat, empty = settings.heartbeat, settings.empty
     if 0 < beat.data_sec < beat.heartbeat_sec:
         yield (

@@ -6,19 +6,21 @@ server.allowed_origins.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import platformdirs
 
 from ollama_guard.config.addresses import is_ourselves, ollama_url
-from ollama_guard.config.catalogue import SETTINGS
-from ollama_guard.config.checks import check, valid_origin
+from ollama_guard.config.catalogue import SETTINGS, with_values
+from ollama_guard.config.checks import check, remarks, valid_origin
+from ollama_guard.config.models import for_model, is_cloud, matches, override_key
 from ollama_guard.config.schema import Settings
 from ollama_guard.config.sources import CONFIG_ENV, Draft, Origin, read_environment, read_file, read_flags
 
-__all__ = ["ConfigError", "Loaded", "Origin", "default_file", "load"]
+__all__ = ["ConfigError", "Loaded", "Origin", "default_file", "in_force", "load"]
 
 
 class ConfigError(Exception):
@@ -31,15 +33,17 @@ class ConfigError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What holds. `origins` has an entry for every setting; `notes` are for the log at start.
+    """What holds. `notes` are for the log at start. `file` is the file that was read, or None.
 
-    `file` is the file that was read, or None.
+    `origins` has an entry for every setting, and for each that is said for some models
+    (`models.override_key`). `model` is the one that this was narrowed to (`in_force`), or None.
     """
 
     settings: Settings
     origins: dict[str, Origin]
     notes: list[str]
     file: Path | None = None
+    model: str | None = None
 
 
 def default_file() -> Path:
@@ -69,14 +73,34 @@ def load(
     _ollama_origins(draft, environ)
     _ollama_host(draft, environ)
     _tidy(draft.values)
-    settings = _build(draft.values)
+    settings = with_values(Settings(models=tuple(draft.models)), draft.values)
     problems = [*draft.problems, *check(settings, draft.origins)]
     if problems:
         raise ConfigError(problems)
-    if settings.log.content:
-        draft.notes.append("log.content is on: pieces of prompts and answers go to the log")
-    origins = {key: draft.origins.get(key, Origin()) for key in SETTINGS}
-    return Loaded(settings, origins, draft.notes, path if found else None)
+    notes = [*draft.notes, *remarks(settings, draft.origins)]
+    origins = {key: Origin() for key in SETTINGS} | draft.origins
+    return Loaded(settings, origins, notes, path if found else None)
+
+
+def in_force(loaded: Loaded, model: str) -> Loaded:
+    """The same for a request to this model: with what is said for it, and with "auto" by its kind told."""
+    settings, origins = loaded.settings, dict(loaded.origins)
+    for override in settings.models:
+        if matches(override.pattern, model):
+            origins |= {key: loaded.origins[override_key(override.pattern, key)] for key in override.values}
+    settings = msgspec.structs.replace(for_model(settings, model), models=())
+    kind = "cloud" if is_cloud(model) else "local"
+    by_kind = {
+        "max_reasoning_sec": f"{kind}_reasoning_sec",
+        "reasoning_char_limit": f"{kind}_reasoning_chars",
+        "max_total_sec": f"{kind}_total_sec",
+    }
+    for name, source in by_kind.items():
+        if getattr(settings.stall, name) is None:
+            value = getattr(settings.stall, source)
+            settings = with_values(settings, {f"stall.{name}": value})
+            origins[f"stall.{name}"] = Origin(origins[f"stall.{source}"].kind, f"by stall.{source}")
+    return replace(loaded, settings=settings, origins=origins, model=model)
 
 
 def _ollama_host(draft: Draft, environ: Mapping[str, str]) -> None:
@@ -118,12 +142,3 @@ def _tidy(values: dict[str, Any]) -> None:
         values["server.host"] = host[1:-1] if host.startswith("[") and host.endswith("]") else host
     if isinstance(url := values.get("upstream.url"), str):
         values["upstream.url"] = url.strip().rstrip("/")
-
-
-def _build(values: Mapping[str, Any]) -> Settings:
-    sections: dict[str, dict[str, Any]] = {}
-    for key, value in values.items():
-        section, name = key.split(".")
-        sections.setdefault(section, {})[name] = value
-    blank = Settings()
-    return Settings(**{name: type(getattr(blank, name))(**given) for name, given in sections.items()})

@@ -1,21 +1,35 @@
 """Where settings come from: a TOML file, the environment, the command line.
 
 Each source is read to its end into a `Draft`; a bad entry is noted there as a problem, and the rest goes on,
-so that people see all that is wrong at once. Later sources win over earlier ones.
+so that people see all that is wrong at once. Later sources win over earlier ones. What is said for some
+models only can stand in a file or on the command line: no variable can carry such a name.
 """
 
 import difflib
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from ollama_guard.config.catalogue import ENV_PREFIX, FLAGS, SECTIONS, SETTINGS, Setting
-from ollama_guard.config.values import quoted, read, read_text
+from ollama_guard.config.catalogue import (
+    BY_MODEL,
+    ENV_PREFIX,
+    FLAGS,
+    SECTIONS,
+    SETTINGS,
+    Setting,
+    differs_by_model,
+)
+from ollama_guard.config.lines import Lines
+from ollama_guard.config.models import override_key
+from ollama_guard.config.schema import Override
+from ollama_guard.config.values import Fault, NotAcceptedError, quoted, read, read_text
 
 CONFIG_ENV = f"{ENV_PREFIX}CONFIG"
+MODELS = "models"
+_HOW_BY_MODEL = f'write [models."NAME*".SECTION], the name in quotes; SECTION is one of {", ".join(BY_MODEL)}'
 _FOREIGN = re.compile(r"TEST_.*|SERVICE_(HOST|PORT).*|PORT_\d+_(TCP|UDP).*")
 """Names after our prefix that are not for us: the test suite's, and those Kubernetes makes for a service."""
 
@@ -33,27 +47,53 @@ class Origin:
 
 @dataclass(slots=True)
 class Draft:
-    """Settings being gathered."""
+    """Settings being gathered. `models`: those of some models only, in the order in which they were said."""
 
     values: dict[str, Any] = field(default_factory=dict)
+    models: list[Override] = field(default_factory=list)
     origins: dict[str, Origin] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def offer(self, key: str, raw: Any, origin: Origin, *, text: bool) -> None:
         """Take one value, or note what is wrong with it."""
-        setting = SETTINGS[key]
+        self.take(_Written(key, key, raw, origin, text=text), self.values)
+
+    def take(self, one: "_Written", into: dict[str, Any]) -> None:
+        """Take one value into `into`, or note what is wrong with it."""
+        setting = SETTINGS[one.key]
         try:
-            self.values[key] = read_text(setting, raw) if text else read(setting, raw)
+            into[one.key] = read_text(setting, one.raw) if one.text else read(setting, one.raw)
+        except NotAcceptedError as error:
+            self.problems += [one.complaint(fault) for fault in error.faults]
         except ValueError:
-            self.problems.append(f"{complaint(setting, raw, origin)}: accepted is {setting.accepted}")
+            named = complaint(setting, one.raw, one.origin, name=one.name)
+            self.problems.append(f"{named}: accepted is {setting.accepted}")
         else:
-            self.origins[key] = origin
+            self.origins[one.name] = one.origin
 
 
-def complaint(setting: Setting, raw: Any, origin: Origin) -> str:
-    """The beginning of a message about a value: key, value, where it was written."""
-    return f"{setting.key} = {quoted(setting, raw)} ({origin})"
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A value as it was written. `name`: its key in full; `inside`: where a part of it was written."""
+
+    key: str
+    name: str
+    raw: Any
+    origin: Origin
+    text: bool
+    inside: Callable[..., Origin] | None = None
+
+    def complaint(self, fault: Fault) -> str:
+        """The message about a fault inside."""
+        origin = self.inside(*fault.path) if self.inside else self.origin
+        named = complaint(SETTINGS[self.key], fault.raw, origin, name=self.name + fault.place)
+        return f"{named}: {fault.what}"
+
+
+def complaint(setting: Setting, raw: Any, origin: Origin, *, name: str = "") -> str:
+    """The beginning of a message about a value: key (or the name it goes by), value, where it was written."""
+    return f"{name or setting.key} = {quoted(setting, raw)} ({origin})"
 
 
 def read_file(draft: Draft, path: Path, *, must_exist: bool) -> bool:
@@ -74,41 +114,77 @@ def read_file(draft: Draft, path: Path, *, must_exist: bool) -> bool:
     except OSError as error:
         draft.problems.append(f"{path}: cannot be read: {error.strerror or error}")
         return False
-    for section, entries in tree.items():
-        _read_section(draft, section, entries, _Lines(path, text))
+    _File(draft, Lines(path, text)).read(tree)
     return True
 
 
-def _read_section(draft: Draft, section: str, entries: Any, lines: "_Lines") -> None:
-    if section not in SECTIONS or not isinstance(entries, dict):
-        known = f"it is a section: write [{section}]" if section in SECTIONS else _instead(section)
-        draft.problems.append(f"{section} ({lines.origin('', section)}): no such setting; {known}")
-        return
-    for name, raw in entries.items():
-        key, origin = f"{section}.{name}", lines.origin(section, name)
-        if key in SETTINGS:
-            draft.offer(key, raw, origin, text=False)
-        else:
-            draft.problems.append(f"{key} ({origin}): no such setting; {_instead(key)}")
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file that is TOML, on its way into the draft."""
+
+    draft: Draft
+    lines: Lines
+
+    def read(self, tree: Mapping[str, Any]) -> None:
+        for section, entries in tree.items():
+            if section == MODELS:
+                self._models(entries)
+            else:
+                self._section((section,), entries, self.draft.values)
+
+    def _models(self, entries: Any) -> None:
+        if not isinstance(entries, dict):
+            self._problem((MODELS,), f"no such setting; {_HOW_BY_MODEL}")
+            return
+        for pattern, sections in entries.items():
+            values: dict[str, Any] = {}
+            if not isinstance(sections, dict) or not pattern.strip():
+                self._problem((MODELS, pattern), f"no such setting; {_HOW_BY_MODEL}")
+                continue
+            for section, rest in sections.items():
+                if section in BY_MODEL:
+                    self._section((MODELS, pattern, section), rest, values)
+                else:
+                    self._problem((MODELS, pattern, section), f"cannot differ by model; {_HOW_BY_MODEL}")
+            self.draft.models.append(Override(pattern, values))
+
+    def _section(self, path: tuple[str, ...], entries: Any, into: dict[str, Any]) -> None:
+        section = _plain(path)
+        if section not in SECTIONS or not isinstance(entries, dict):
+            known = f"it is a section: write [{_name(path)}]" if section in SECTIONS else _instead(section)
+            self._problem(path, f"no such setting; {known}")
+            return
+        for name, raw in entries.items():
+            inner = (*path, name)
+            key = _plain(inner)
+            if key in SETTINGS:
+                self.draft.take(self._written(key, inner, raw), into)
+            elif key in SECTIONS:
+                self._section(inner, raw, into)
+            else:
+                self._problem(inner, f"no such setting; {_instead(key)}")
+
+    def _written(self, key: str, path: tuple[str, ...], raw: Any) -> _Written:
+        def inside(*rest: str) -> Origin:
+            return self._origin(*path, *rest)
+
+        return _Written(key, _name(path), raw, self._origin(*path), text=False, inside=inside)
+
+    def _problem(self, path: tuple[str, ...], what: str) -> None:
+        self.draft.problems.append(f"{_name(path)} ({self._origin(*path)}): {what}")
+
+    def _origin(self, *path: str) -> Origin:
+        return Origin("file", self.lines.where(*path))
 
 
-class _Lines:
-    """Line numbers of keys, by a plain scan. Given only where one line alone can be meant."""
+def _plain(path: tuple[str, ...]) -> str:
+    """The key that a path means, whichever models it is said for."""
+    return ".".join(path[2:] if path[0] == MODELS else path)
 
-    def __init__(self, path: Path, text: str) -> None:
-        self._path = path
-        self._at: dict[tuple[str, str], list[int]] = {}
-        section = ""
-        for number, line in enumerate(text.split("\n"), start=1):
-            if header := re.match(r"\s*\[\s*([\w-]+)\s*\]", line):
-                section = header[1]
-                self._at.setdefault(("", section), []).append(number)
-            elif entry := re.match(r"\s*([\w-]+)\s*=", line):
-                self._at.setdefault((section, entry[1]), []).append(number)
 
-    def origin(self, section: str, name: str) -> Origin:
-        found = self._at.get((section, name), [])
-        return Origin("file", f"{self._path}, line {found[0]}" if len(found) == 1 else str(self._path))
+def _name(path: tuple[str, ...]) -> str:
+    """The key in full, as it goes by in messages."""
+    return override_key(path[1], _plain(path)) if path[0] == MODELS and len(path) > 1 else ".".join(path)
 
 
 def read_environment(draft: Draft, environ: Mapping[str, str]) -> None:
@@ -134,7 +210,9 @@ def _unknown_variable(draft: Draft, name: str, known: Iterable[str]) -> None:
     near = difflib.get_close_matches(
         bare, [other.removeprefix(ENV_PREFIX) for other in known], n=1, cutoff=0.75
     )
-    if near:
+    if bare.startswith("MODELS__"):
+        draft.problems.append(f"{name}: what differs by model is said in the file, or with --set")
+    elif near:
         draft.problems.append(f"{name}: no such setting; did you mean {ENV_PREFIX}{near[0]}?")
     elif "__" in bare:
         draft.problems.append(f"{name}: no such setting; `ollama-guard config` lists all of them")
@@ -145,18 +223,39 @@ def _unknown_variable(draft: Draft, name: str, known: Iterable[str]) -> None:
 def read_flags(draft: Draft, flags: Mapping[str, object]) -> None:
     """Read what the command line says: a flag's name ("max-retries"), or "section.key" from --set.
 
-    None says nothing. A text is read by the setting's type, other values are taken as they are.
+    None says nothing. A text is read by the setting's type, other values are taken as they are. A setting
+    of some models only is named models.PATTERN.section.key.
     """
     for name, raw in flags.items():
         if raw is None:
             continue
         flag = name.replace("_", "-")
         key = name if "." in name else FLAGS.get(flag, name)
+        if key.startswith(f"{MODELS}."):
+            _read_model_flag(draft, key, raw)
+            continue
         if key not in SETTINGS:
             draft.problems.append(f"{name} (flag --set): no such setting; {_instead(key)}")
             continue
         origin = Origin("flag", "--set" if "." in name else f"--{flag}")
         draft.offer(key, raw, origin, text=isinstance(raw, str))
+
+
+def _read_model_flag(draft: Draft, name: str, raw: object) -> None:
+    """models.PATTERN.section.key; the pattern may have dots of its own."""
+    rest = name.removeprefix(f"{MODELS}.")
+    keys = [key for key in SETTINGS if rest.endswith(f".{key}") and differs_by_model(key)]
+    pattern = rest.removesuffix(f".{max(keys, key=len)}").strip("\"'") if keys else ""
+    if not pattern.strip():
+        draft.problems.append(
+            f"{name} (flag --set): no such setting; write models.NAME*.SECTION.KEY; "
+            f"SECTION is one of {', '.join(BY_MODEL)}"
+        )
+        return
+    key, values = max(keys, key=len), dict[str, Any]()
+    origin = Origin("flag", "--set")
+    draft.take(_Written(key, override_key(pattern, key), raw, origin, text=isinstance(raw, str)), values)
+    draft.models.append(Override(pattern, values))
 
 
 def _instead(key: str) -> str:
@@ -170,6 +269,7 @@ def _instead(key: str) -> str:
     if meant:
         return f"did you mean {' or '.join(meant)}?"
     if section in SECTIONS:
-        names = ", ".join(row.name for row in SETTINGS.values() if row.section == section)
-        return f"[{section}] has {names}"
-    return f"sections are {', '.join(SECTIONS)}"
+        names = [row.name for row in SETTINGS.values() if row.section == section]
+        names += [inner.rpartition(".")[2] for inner in SECTIONS if inner.rpartition(".")[0] == section]
+        return f"[{section}] has {', '.join(names)}"
+    return f"sections are {', '.join(name for name in SECTIONS if '.' not in name)}, {MODELS}"

@@ -3,7 +3,7 @@
 An attempt only judges. What follows from a verdict is decided in `stream.py`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ollama_guard.detect.finding import Finding, Kind
@@ -12,6 +12,7 @@ from ollama_guard.detect.watch import Watch
 from ollama_guard.engine.policy import Policy
 from ollama_guard.engine.thinktags import Piece, ThinkTags
 from ollama_guard.events import Channel, Done, Event, Finish, Text, ToolDelta, UpstreamError, Usage
+from ollama_guard.history import Call
 from ollama_guard.wire.dialect import Request, Session
 from ollama_guard.wire.frame import Frame, Framing
 from ollama_guard.wire.framing import Framer
@@ -63,6 +64,8 @@ class Attempt:
         self._retry_empty = policy.empty.retry
         self._retry_truncated = policy.truncated.retry
         self.tags = ThinkTags()
+        self.judge_calls: Callable[[list[Call]], Finding | None] = lambda _: None
+        self._calls: dict[int, tuple[str, str]] = {}
         self._choices = 1
         self._last = 0
         self._watching = True
@@ -106,11 +109,16 @@ class Attempt:
             case ToolDelta():
                 self.called = True
                 self._silence.answer(self._now)
+                self._call(event)
                 if event.arguments:
                     return self._watch.feed(f"tool:{event.index}", event.arguments)
             case Finish():
                 self.finish = event.reason
-                return self._pieces(self.tags.rest()) or self._ending(event.reason)
+                return (
+                    self._pieces(self.tags.rest())
+                    or self.judge_calls(self.calls)
+                    or self._ending(event.reason)
+                )
             case UpstreamError():
                 self.failed_with = event.message
                 if BREAKER_ERROR in event.message:
@@ -120,6 +128,15 @@ class Attempt:
             case Done():
                 pass
         return None
+
+    def _call(self, event: ToolDelta) -> None:
+        before = self._calls.get(event.index, ("", ""))
+        self._calls[event.index] = (event.name or before[0], before[1] + event.arguments)
+
+    @property
+    def calls(self) -> list[Call]:
+        """The tool calls so far, in their order."""
+        return [Call(name, arguments) for _, (name, arguments) in sorted(self._calls.items())]
 
     def _text(self, event: Text) -> Finding | None:
         self.deltas += 1

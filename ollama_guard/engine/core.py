@@ -14,6 +14,7 @@ from ollama_guard.engine.messages import Cut, Header, Open, Record
 from ollama_guard.engine.policy import Policy
 from ollama_guard.engine.refusal import Refusal
 from ollama_guard.engine.states import MOVES, EngineError, State
+from ollama_guard.engine.streaks import BlockCounts, Streaks
 from ollama_guard.events import Usage
 from ollama_guard.wire.dialect import Dialect, Reissue, Request
 
@@ -30,10 +31,12 @@ class Core:
         at: float = 0.0,
         extra_headers: Sequence[Header] = (),
         memory: MutableMapping[str, bool] | None = None,
+        blocks: BlockCounts | None = None,
     ) -> None:
         """`at` is wall clock seconds, for stamps that the dialect must write itself.
 
-        `memory`: which models continue an answer in place, kept by the caller for all its exchanges.
+        `memory`: which models continue an answer in place; `blocks`: tool calls blocked in a user's turn.
+        Both are kept by the caller for all its exchanges.
         """
         self.state = State.NEW
         self._dialect = dialect
@@ -43,14 +46,15 @@ class Core:
         self._at = at
         self._client = ClientSide(dialect, request, dialect.session(request, at=at))
         self._ladder = Ladder(policy, tools=request.tools, prompt=request.prompt)
-        self._held = HoldBack(policy.held_bytes)
+        self._streaks = Streaks(dialect, request, policy.streak, blocks or BlockCounts())
+        self._held = HoldBack(policy.held_bytes, whole_answers=self._streaks.armed)
         self._attempt: Attempt | None = None
         self._refusal: Refusal | None = None
         self._fragments: list[Judged] = []
         self._memory = memory if memory is not None else {}
         self._rung: Rung | None = None  # waits for an answer about its model
         self._answer = bytearray()
-        self._plan = Reissue()
+        self._plan = self._streaks.first_plan()
         self._number = 0
         self._next_at = 0.0
         self._began = 0.0
@@ -77,6 +81,7 @@ class Core:
         self._attempt = Attempt(
             self._number, self._policy, self._request, self._client.session, self._dialect.framing, now
         )
+        self._attempt.judge_calls = self._streaks.judge
         self._client.put(Open(self._number, self._dialect.rebuild(self._request, self._plan)))
 
     def _pause(self, plan: Reissue, until: float, now: float) -> None:

@@ -9,14 +9,16 @@ from collections import deque
 from collections.abc import Iterator
 
 from ollama_guard.engine.attempt import Judged
-from ollama_guard.events import ToolDelta, UpstreamError
+from ollama_guard.events import Finish, ToolDelta, UpstreamError
 
 
 class HoldBack:
     """A bounded queue. `calling` is true while a tool call is being written and not whole."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, *, whole_answers: bool = False) -> None:
+        """`whole_answers`: calls are held until the answer ends, for they may have to be refused."""
         self._limit = limit
+        self._whole_answers = whole_answers
         self._held: deque[Judged] = deque()
         self.size = 0
         self.calling = False
@@ -28,11 +30,11 @@ class HoldBack:
         """Whether this frame is to be held (and everything after it until it is released)."""
         for event in judged.events:
             if isinstance(event, ToolDelta):
-                self.calling = not event.whole
+                self.calling = self._whole_answers or not event.whole
             elif isinstance(event, UpstreamError):
                 if not event.message:
                     return True
-            elif self.calling and not isinstance(event, ToolDelta):
+            elif self.calling and (isinstance(event, Finish) or not self._whole_answers):
                 # Anything else after the pieces of a call says that the call is complete.
                 self.calling = False
         if not judged.frame.whole:

@@ -42,21 +42,20 @@ class Ladder:
         self._policy = policy
         self._tools = tools
         self._words = words_for(policy.language, prompt)
-        self._plan = Reissue()
         self.loops_left = policy.max_retries
         self.empty_left = policy.empty.max_retries
         self.truncated_left = policy.truncated.max_retries
         self.keepalive_until: float | None = None
 
-    def next(self, finding: Finding, partial: str, now: float) -> Rung | Exhausted:
-        """The rung for this verdict. `partial`: clean answer text that the client already has."""
+    def next(self, finding: Finding, plan: Reissue, now: float) -> Rung | Exhausted:
+        """The rung for this verdict. `plan`: what was asked last, with the clean answer text shown so far."""
         if finding.kind is Kind.EMPTY:
-            return self._empty(now)
+            return self._empty(plan, now)
         if finding.kind is Kind.TRUNCATED:
-            return self._truncated(partial)
-        return self._loop(finding, partial)
+            return self._truncated(plan)
+        return self._loop(finding, plan)
 
-    def _loop(self, finding: Finding, partial: str) -> Rung | Exhausted:
+    def _loop(self, finding: Finding, plan: Reissue) -> Rung | Exhausted:
         policy = self._policy
         if self.loops_left <= 0 or not policy.ladder:
             return Exhausted()
@@ -65,8 +64,8 @@ class Ladder:
         step = policy.ladder[min(used, len(policy.ladder) - 1)]
         fault = self._words.what(finding)
         own = step.text.replace("{what}", fault)
-        text = own or self._words.steer(step.wording, fault, partial=bool(partial), tools=self._tools)
-        plan = replace(self._plan, steer=text, partial=partial, last=self.loops_left == 0)
+        text = own or self._words.steer(step.wording, fault, partial=bool(plan.partial), tools=self._tools)
+        plan = replace(plan, steer=text, prefill=False, last=self.loops_left == 0)
         if step.no_think:
             plan = replace(plan, no_think=True)
         if step.sampler is not None:
@@ -74,34 +73,29 @@ class Ladder:
             plan = replace(plan, sampler=replace(step.sampler, seed=step.sampler.seed or SEED + used))
         if step.model:
             plan = replace(plan, model=step.model)
-        self._plan = plan
         return Rung(step.name, plan)
 
-    def _truncated(self, partial: str) -> Rung | Exhausted:
+    def _truncated(self, plan: Reissue) -> Rung | Exhausted:
         policy = self._policy.truncated
         if self.truncated_left <= 0:
             return Exhausted()
         self.truncated_left -= 1
-        factor = self._plan.token_factor * policy.factor
-        self._plan = replace(
-            self._plan,
-            steer=self._words.go_on,
-            partial=partial,
-            token_factor=factor,
-            token_cap=policy.token_cap,
+        factor = plan.token_factor * policy.factor
+        on = replace(
+            plan, steer=self._words.go_on, token_factor=factor, token_cap=policy.token_cap, prefill=False
         )
-        return Rung("raise_limit", self._plan)
+        return Rung("raise_limit", on)
 
-    def _empty(self, now: float) -> Rung | Exhausted:
+    def _empty(self, plan: Reissue, now: float) -> Rung | Exhausted:
         policy = self._policy.empty
         if self.empty_left > 0:
             done = policy.max_retries - self.empty_left
             self.empty_left -= 1
             pause = min(policy.pause_sec * 2 ** min(done, 30), policy.pause_max_sec)
-            return Rung("same_again", self._plan, pause)
+            return Rung("same_again", plan, pause)
         if self.keepalive_until is None:
             self.keepalive_until = now + policy.keepalive_sec
         left = self.keepalive_until - now
         if left <= 0:
             return Exhausted(abort=True)
-        return Rung("keepalive", self._plan, min(max(policy.pause_max_sec, SHORTEST_PAUSE), left))
+        return Rung("keepalive", plan, min(max(policy.pause_max_sec, SHORTEST_PAUSE), left))

@@ -11,6 +11,7 @@ from enum import StrEnum
 from ollama_guard.detect.finding import Kind
 from ollama_guard.detect.rules import BALANCED, WatchRules
 from ollama_guard.detect.silence import SilenceLimits
+from ollama_guard.engine.streaks import StreakPolicy
 from ollama_guard.wire.dialect import Sampler
 
 
@@ -98,6 +99,7 @@ class Policy:
     language: str = "auto"
     note: str = ""
     prefill: bool = True
+    streak: StreakPolicy = field(default_factory=StreakPolicy)
     empty: EmptyPolicy = field(default_factory=EmptyPolicy)
     truncated: TruncatedPolicy = field(default_factory=TruncatedPolicy)
     heartbeat_sec: float = 10.0

@@ -2,7 +2,7 @@
 
 Ollama's own renderers differ: some leave the last assistant turn open, most close it and open a new one.
 `/api/show` names the renderer, and the list says which are known to continue (read in Ollama's
-model/renderers, 2026-08). Everything else, and an upstream that cannot tell, gets an instruction to go on instead.
+model/renderers, 2026-08). Everything else, and an upstream that cannot tell, gets an instruction to go on.
 """
 
 from dataclasses import replace

@@ -29,12 +29,15 @@ class Verdicts(Probing):
         return True
 
     def _verdict(self, finding: Finding, now: float) -> None:
-        if finding.kind.loop or self._held.calling:
+        if finding.kind.loop or finding.kind is Kind.CALL_STREAK or self._held.calling:
             self._held.drop()  # half a call must never reach a client: it might be executed
         else:
             self._release(now)
         self._count_cost(self._current())
         self._cut()
+        if finding.kind is Kind.CALL_STREAK:
+            self._block(finding, now)
+            return
         stop = self._policy.action_for(finding.kind) is Action.STOP and finding.kind not in NEVER_STOPPED
         if stop or self._client.called:
             # A call that was delivered cannot be taken back or gone on from: the client acts on it.
@@ -52,10 +55,24 @@ class Verdicts(Probing):
         else:
             self._give_up(words.error_kind(finding.kind), words.gave_up(finding, self._tries), now)
 
+    def _block(self, finding: Finding, now: float) -> None:
+        """The very call that was refused before: tell the model, or end."""
+        plan = self._streaks.block(self._plan, self._current().calls[0])
+        self._record(finding, "block" if plan is not None else "abort", now)
+        if plan is not None:
+            self._joint = Joint(self._client.shown.text(0), broken=True)
+            self._client.next_attempt()
+            self._pause(plan, now, now)
+        elif self._streaks.ends_in_error:
+            self._give_up(words.DEADLOOP, finding.detail, now)
+        else:
+            tell = partial(self._client.ending, "stop", self._streaks.farewell(), now)
+            self._finish(tell, outcome="stopped")
+
     def _next_rung(self, finding: Finding, now: float) -> Rung | Exhausted:
         if self._request.format and self._partial:
             return Exhausted()  # a grammar starts at its root: half a JSON text cannot be gone on from
-        return self._ladder.next(finding, self._partial, now)
+        return self._ladder.next(finding, replace(self._plan, partial=self._partial), now)
 
     def _keep_clean(self, finding: Finding, now: float) -> None:
         """What the client has of the answer up to the loop is what the next attempt goes on from."""

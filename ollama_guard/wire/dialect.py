@@ -4,11 +4,12 @@ A `Dialect` is stateless. Reading a request gives a `Request`; a `Request` opens
 one client response being written in this dialect, over one or more upstream attempts. Both are pure.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ollama_guard.events import Event, Text
+from ollama_guard.history import Call, Round, Said
 from ollama_guard.wire.frame import Frame, Framing
 
 
@@ -24,6 +25,14 @@ class Sampler:
 
 
 @dataclass(frozen=True, slots=True)
+class Refused:
+    """A tool call that was not delivered to the client, and what the model is told instead of its result."""
+
+    call: Call
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Reissue:
     """How the client's request is changed for the next attempt. Always applied to the original request.
 
@@ -35,6 +44,8 @@ class Reissue:
     token_factor: the token limit, where the request has one, is multiplied by this ...
     token_cap:    ... and clamped to this.
     model:        another model to ask, or None.
+    refused:      calls that were refused, oldest first: each becomes an assistant turn with that call and a result
+                  for it, in the dialect's own form, before `partial` and `steer`.
     last:         this is the last attempt that the budgets allow: `keep_alive: 0` stays as it is.
     """
 
@@ -47,6 +58,7 @@ class Reissue:
     token_cap: int = 1_000_000
     model: str | None = None
     last: bool = False
+    refused: tuple[Refused, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +144,10 @@ class Dialect(Protocol):
 
     def session(self, request: Request, *, at: float = 0.0) -> Session:
         """A fresh client response for this request. `at`: wall clock seconds, for stamps of our own."""
+
+    def history(self, request: Request) -> Iterator[Round | Said]:
+        """The conversation from its end: rounds of tool calls and the user's messages, newest first, lazily.
+        Other messages are passed over. A trailing call without a result gives a Round with no results."""
 
     def rebuild(self, request: Request, plan: Reissue) -> bytes:
         """The JSON body of the next attempt. Everything the plan does not name stays as the client sent it."""

@@ -1,0 +1,76 @@
+"""Whether the request wants the repetition: asked for in words, or already there to be copied.
+
+Read only when a verdict is near. A false yes costs delay, a false no stops what the user asked for.
+"""
+
+import re
+
+_TAIL = 6_000
+"""Characters at the end of the conversation in which a wish counts: the latest turns."""
+_MOST = 100_000
+_NUMBER = r"(\d{1,3}(?:[,.]\d{3})+|\d{2,6})"
+_GAP = r"\s*(?:\w+\s+){0,2}"
+_COUNT = re.compile(
+    rf"{_NUMBER}{_GAP}(?:times|x\b|copies|repetitions|rows?|lines?|zero(?:e?s)?|ones|words?|dots?|dashes|stars?|"
+    rf"asterisks?|spaces?|emojis?|sentences?|items?|entries|mal\b|fois|veces|volte|vezes|раз)|{_NUMBER}\s*[遍次行个個回度]",
+    re.IGNORECASE,
+)
+_SIZE = re.compile(rf"{_NUMBER}{_GAP}(?:digits?|characters?|chars?|letters?|bases?|bytes)\b", re.IGNORECASE)
+_NAMED = re.compile(r"\b(?:a|one)\s+(hundred|thousand)\b", re.IGNORECASE)
+_WISH = re.compile(
+    r"\brepeat(?:ed(?:ly)?|ing)?\b|\brepetition|\bover and over|\bagain and again|\bfor ?ever\b|\bendless|"
+    r"\bkeep (?:saying|writing|typing)|\bnon-?stop\b|"
+    r"重复|反复|不断|繰り返|반복|повтор|répét|wiederhol|repit|ripet",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[^\W_]+")
+
+
+class Asked:
+    """A conversation's text, asked about units that repeat in the answer."""
+
+    def __init__(self, prompt: str) -> None:
+        self._prompt = prompt
+        self._tail = prompt[-_TAIL:].casefold()
+        self._count = _largest(_COUNT, self._tail, _NAMED)
+        self._size = _largest(_SIZE, self._tail)
+        self._wish = _WISH.search(self._tail) is not None
+
+    def wants(self, unit: str) -> bool:
+        """Whether a repetition of this unit is to be expected."""
+        if not self._prompt:
+            return False
+        if self._holds(unit):
+            return True
+        if not (self._wish or self._count or self._size):
+            return False
+        return len(unit) <= 4 or self._names(unit)
+
+    def allowance(self, unit: str) -> int:
+        """Characters that the request asks for by a number ("100 times", "600 digits"). 0 for none."""
+        return max(self._count * len(unit), self._size)
+
+    def _holds(self, unit: str) -> bool:
+        """Whether the unit stands back to back in the conversation, as in a log or a table to be copied.
+
+        Twice over matches at any phase once three copies stand there; short units need sixteen characters.
+        """
+        copies = max(2, -(-16 // len(unit)))
+        return unit * copies in self._prompt
+
+    def _names(self, unit: str) -> bool:
+        """Whether the words of the unit, seen as a circle, stand in the latest turns."""
+        words = _WORD.findall(unit.casefold() * 2)
+        words = words[1:-1] or words
+        return bool(words) and all(word in self._tail for word in set(words))
+
+
+def _largest(pattern: re.Pattern[str], text: str, named: re.Pattern[str] | None = None) -> int:
+    """The largest number in front of what is counted; 0 for none."""
+    found = [0]
+    for match in pattern.finditer(text):
+        digits = re.sub(r"\D", "", next(group for group in match.groups() if group))
+        found.append(min(int(digits), _MOST))
+    if named is not None:
+        found += [100 if match[1] == "hundred" else 1000 for match in named.finditer(text)]
+    return max(found)

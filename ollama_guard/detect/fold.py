@@ -1,0 +1,77 @@
+"""Text with its unimportant differences folded away, and the way back to the places in the raw text.
+
+Folded: case, and every stretch of punctuation and white space to one blank; with `numbers`, each run of digits
+to "0" as well. The fold of a text is the same however it was split, and each of its characters has one raw place.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable
+
+_GAP = re.compile(r"(?:[^\w\u2600-\u27bf\U0001f000-\U0001faff]|_)+")
+_DIGITS = re.compile(r"\d+")
+_EVERY = 256
+"""Raw characters between two marks that lead back to raw places."""
+
+
+class Fold:
+    """The folding itself: feed raw text, get what it adds to the folded text."""
+
+    def __init__(self, *, numbers: bool, last: str = " ") -> None:
+        self._numbers = numbers
+        self.last = last  # the last folded character if it swallows equal ones: " ", "0", else ""
+
+    def feed(self, text: str) -> str:
+        out = _GAP.sub(" ", text.casefold())
+        if self._numbers:
+            out = _DIGITS.sub("0", out)
+        if self.last and out.startswith(self.last):
+            out = out[1:]
+            if not out:
+                return out
+        end = out[-1]
+        self.last = end if end == " " or (self._numbers and end == "0") else ""
+        return out
+
+
+class Folded:
+    """A folded text that knows where its characters stood."""
+
+    def __init__(self, *, numbers: bool, raw: Callable[[int, int], str]) -> None:
+        self._numbers = numbers
+        self._raw = raw
+        self._fold = Fold(numbers=numbers)
+        self.length = 0
+        self._read = 0
+        self._marks_folded = [0]
+        self._marks: list[tuple[int, str]] = [(0, " ")]  # raw offset, state of the fold there
+
+    def feed(self, text: str) -> str:
+        """Raw text in, folded text out."""
+        if self._read >= self._marks[-1][0] + _EVERY:
+            self._marks_folded.append(self.length)
+            self._marks.append((self._read, self._fold.last))
+        out = self._fold.feed(text)
+        self._read += len(text)
+        self.length += len(out)
+        return out
+
+    def forget(self, place: int) -> None:
+        """Nobody will ask for folded places before this one any more."""
+        keep = max(0, bisect_right(self._marks_folded, place) - 1)
+        del self._marks_folded[:keep], self._marks[:keep]
+
+    def place(self, folded: int) -> int:
+        """The raw offset of a folded character; about right where the raw text is not held any more."""
+        index = max(0, bisect_right(self._marks_folded, folded) - 1)
+        at, (begin, last) = self._marks_folded[index], self._marks[index]
+        end = self._marks[index + 1][0] if index + 1 < len(self._marks) else self._read
+        text = self._raw(begin, end)
+        if len(text) < end - begin:
+            return min(end, begin + folded - at)
+        fold = Fold(numbers=self._numbers, last=last)
+        for offset, char in enumerate(text):
+            at += len(fold.feed(char))
+            if at > folded:
+                return begin + offset
+        return end

@@ -1,0 +1,122 @@
+"""How much a run must repeat: a channel's rules, applied to one unit in its place."""
+
+import math
+
+from . import shape
+from .asked import Asked
+from .regions import Region
+from .rules import ChannelRules, Table
+from .shape import Shape
+from .tracker import NEAR, Goal, Tier
+
+NEVER = 1 << 50
+_BLOB_FACTOR = 10.0
+"""For zeros in encoded data: 6,000 characters of "A" stand in many a base64 file."""
+_REMEMBERED = 1024
+_SEPARATOR = 8
+"""A separator's unit is short; it is as long in code as in prose."""
+
+
+class Measure:
+    """The thresholds of one channel, the request taken into account."""
+
+    def __init__(self, rules: ChannelRules, asked: Asked) -> None:
+        self._rules = rules
+        self._asked = asked
+        self._least: dict[int, Goal] = {}
+        self.by_span = rules.span_min is not None
+
+    def look(self, period: int) -> int:
+        """The least mass at which a run of this period is worth judging."""
+        return self.least(period).alarm
+
+    def least(self, period: int) -> Goal:
+        """What any unit of this length needs at the least, whatever it is made of and wherever it stands."""
+        found = self._least.get(period)
+        if found is None:
+            if len(self._least) >= _REMEMBERED:
+                self._least.clear()
+            found = self._least[period] = _least(self._rules, period)
+        return found
+
+    def short_search(self) -> Tier | None:
+        """The dense search that rules with verdicts on very few characters need, None for all others."""
+        fewest = min(self.least(period).verdict for period in range(1, NEAR.anchor + 1))
+        if fewest >= NEAR.anchor + NEAR.stride:
+            return None
+        anchor = next(size for size in (8, 4, 2, 1) if 2 * size <= max(fewest, 2))
+        return Tier(anchor, anchor, NEAR.anchor)
+
+    def goal(self, unit: str, region: Region) -> Goal:
+        """The masses at which a run of this unit is suspicious, and at which it is certain."""
+        plain = goal(self._rules, unit, region)
+        if plain.verdict >= NEVER or not self._asked.wants(unit):
+            return plain
+        verdict = max(
+            math.ceil(plain.verdict * self._rules.asked), plain.verdict + self._asked.allowance(unit)
+        )
+        return Goal(verdict // 2, verdict)
+
+
+def goal(rules: ChannelRules, unit: str, region: Region) -> Goal:
+    """The same, whatever the request."""
+    kind, period = shape.shape_of(unit), len(unit)
+    if rules.span_min is not None:
+        core = shape.core_length(unit)
+        if core > 0 or rules.core_min == 0:
+            verdict = _span(rules, rules.span_min, kind, period, core)
+            return Goal(alarm_at(verdict), verdict)
+    if region is Region.BLOB:
+        kind = Shape.FLAT
+    factor = _factor(rules, region, kind, period)
+    if factor <= 0:
+        return Goal(NEVER, NEVER)
+    verdict = math.ceil(mass(rules.table(kind), period) * rules.scale * factor)
+    plain = kind is Shape.TEXT and factor <= 1
+    return Goal(alarm_at(verdict) if plain else max(1, verdict // 2), verdict)
+
+
+def mass(table: Table, period: int) -> int:
+    """The repeated characters that a table asks for."""
+    for band in table:
+        if period <= band.upto:
+            return max(band.mass, math.ceil(band.copies * period))
+    return NEVER
+
+
+def copies(table: Table, period: int) -> float:
+    """The copies beyond the first that a table asks for."""
+    return next((band.copies for band in table if period <= band.upto), math.inf)
+
+
+def alarm_at(verdict: int) -> int:
+    """Where suspicion of plain text begins: within 120 characters, or a quarter of the way for long units."""
+    return max(1, min(120, verdict // 2), verdict // 4)
+
+
+def _factor(rules: ChannelRules, region: Region, kind: Shape, period: int) -> float:
+    if region is Region.PROSE:
+        return 1.0
+    if rules.code <= 0:
+        return 0.0
+    if region is Region.BLOB:
+        return _BLOB_FACTOR
+    if kind in {Shape.RULE, Shape.BLANK} and period <= _SEPARATOR:
+        return 1.0
+    return rules.code if period <= rules.code_upto else 1.0
+
+
+def _span(rules: ChannelRules, span_min: int, kind: Shape, period: int, core: int) -> int:
+    """The mass that `span_min` asks for. A long unit needs no more copies than the table would ask for."""
+    together = math.ceil(rules.core_min / core) if rules.core_min else 1
+    repeated = min(rules.span_copies * together - 1, max(copies(rules.table(kind), period), 1))
+    return max(span_min - period, math.ceil(repeated * period))
+
+
+def _least(rules: ChannelRules, period: int) -> Goal:
+    tables = [rules.table(kind) for kind in Shape]
+    verdict = math.ceil(min(mass(table, period) for table in tables) * rules.scale)
+    if rules.span_min is not None:
+        repeated = max(1.0, min(rules.span_copies - 1, *(copies(table, period) for table in tables)))
+        verdict = min(verdict, max(rules.span_min - period, math.ceil(repeated * period)))
+    return Goal(alarm_at(verdict), verdict)

@@ -1,0 +1,56 @@
+"""Verdicts on text that repeats verbatim, back to back."""
+
+import math
+
+from . import shape
+from .finding import Finding, Kind
+from .measure import Measure
+from .page import Page
+from .tracker import Goal, Hit, Run, Tracker
+
+UNIT_SHOWN = 400
+
+
+class Periodic:
+    """One channel's text, watched for exact repetition of any period up to `max_period`."""
+
+    def __init__(self, measure: Measure, *, window: int, max_period: int) -> None:
+        self._measure = measure
+        self.page = Page()
+        self._tracker = Tracker(
+            self._judge,
+            measure.look,
+            window=window,
+            max_period=max_period,
+            short=measure.short_search(),
+            before_cut=self.page.before_cut,
+        )
+        self.page.show(self._tracker)
+        self.feed = self._tracker.feed
+        """Append; the earliest verdict within this text (the tracker's own method: this is the hot path)."""
+        self.alarming = self._tracker.alarming
+
+    def finding(self, hit: Hit, channel: str) -> Finding:
+        """The evidence of a hit."""
+        run, at = hit
+        return describe(Kind.PERIODIC, channel, self._tracker.unit(run), run.start, at)
+
+    def _judge(self, run: Run) -> Goal:
+        unit = self._tracker.unit(run)
+        return self._measure.goal(unit, self.page.region(unit, run.start - run.period, run.start))
+
+
+def describe(kind: Kind, channel: str, unit: str, onset: int, at: int) -> Finding:
+    """A finding on a repeated unit; `unit` is the whole of one copy, `onset` the start of the second."""
+    unit = shape.primitive(unit)
+    period, mass = len(unit), at - onset
+    repeats = mass / period + 1
+    shown = unit if period <= UNIT_SHOWN else unit[: UNIT_SHOWN - 1] + "…"
+    preview = shown if len(shown) <= 60 else shown[:59] + "…"
+    size = "1 character" if period == 1 else f"{period} characters"
+    manner = {Kind.VARIANT: " with other punctuation or white space", Kind.DRIFT: " with other numbers"}
+    detail = (
+        f"{preview!r} ({size}) stands {math.floor(repeats)} times in a row{manner.get(kind, '')} "
+        f"from character {max(0, onset - period)}: {mass} characters repeated"
+    )
+    return Finding(kind, channel, onset, at, shown, period, round(repeats, 2), mass, detail)

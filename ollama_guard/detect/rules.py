@@ -1,0 +1,140 @@
+"""Every threshold of the detectors, in one place, each with its reason.
+
+Lengths and masses are in characters (code points). *Mass* is what repeats beyond the first copy. Verdicts rest
+on mass and on copies together: a bare count of repeats stops dotted leaders, a bare mass stops long quotations.
+"""
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from .shape import Shape
+
+
+class Band(NamedTuple):
+    """For primitive units of at most `upto` characters: `copies` beyond the first, and `mass` characters."""
+
+    upto: int
+    copies: float
+    mass: int
+
+
+Table = tuple[Band, ...]
+
+ANY = 1 << 40
+
+# A short word may be chanted on purpose (refrains, "ha ha ha"); a paragraph is hardly ever said three times over.
+TEXT: Table = (
+    Band(8, 11, 240),
+    Band(40, 3, 240),
+    Band(200, 4, 0),
+    Band(1000, 3, 0),
+    Band(4000, 2, 0),
+    Band(ANY, 1.6, 0),
+)
+EMOJI: Table = (Band(ANY, 5, 120),)  # one row of a request for "40 emoji" passes
+FLAT: Table = (Band(8, 6, 600), Band(ANY, 6, 1200))  # a matrix of 20 x 20 zeros, runs of 0 in a dump
+RULE: Table = (Band(8, 6, 600), Band(ANY, 30, 900))  # separators of up to 500; boxes of some twenty lines
+BLANK: Table = (Band(ANY, 3, 600),)  # a page of blank lines, a padded column
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelRules:
+    """What one channel is judged by.
+
+    span_min:  the smallest repeated run, in characters, first copy included, that may be a verdict; it takes the
+               place of the table for units with enough of a core. None = the table.
+    span_copies: copies, first one included, that such a run needs at least.
+    core_min:  letters and digits that a copy must hold for `span_min` (short units count together).
+    scale:     multiplies the table for this channel.
+    code:      multiplies it once more for units of up to `code_upto` in code, tables, markup and data, which repeat
+               by nature. 0 = no verdict there, whatever the length.
+    asked:     multiplies it when the request asks for the repetition, or already holds it.
+    blank_run: white space without a visible character, however mixed, that is a verdict. 0 = off.
+    """
+
+    enabled: bool = True
+    span_min: int | None = None
+    span_copies: int = 3
+    core_min: int = 5
+    text: Table = TEXT
+    emoji: Table = EMOJI
+    flat: Table = FLAT
+    rule: Table = RULE
+    blank: Table = BLANK
+    scale: float = 1.0
+    code: float = 2.0
+    code_upto: int = 100
+    asked: float = 4.0
+    blank_run: int = 1500
+
+    def table(self, shape: Shape) -> Table:
+        """The table of a class of units."""
+        tables: dict[Shape, Table] = {
+            Shape.TEXT: self.text,
+            Shape.EMOJI: self.emoji,
+            Shape.FLAT: self.flat,
+            Shape.RULE: self.rule,
+            Shape.BLANK: self.blank,
+        }
+        return tables[shape]
+
+
+@dataclass(frozen=True, slots=True)
+class WatchRules:
+    """What an attempt's text is judged by.
+
+    window:     characters looked back at (>= 25,000, and more than twice the longest period that is to be caught
+                at once). max_period: the longest unit. variant, drift, novelty: these families on or off.
+    """
+
+    reasoning: ChannelRules
+    content: ChannelRules
+    tool: ChannelRules
+    window: int = 25_000
+    max_period: int = 12_000
+    variant: bool = True
+    drift: bool = True
+    novelty: bool = True
+
+    def channel(self, name: str) -> ChannelRules:
+        """The rules of "reasoning", "content" or "tool:<index>"."""
+        if name == "reasoning":
+            return self.reasoning
+        return self.tool if name.startswith("tool") else self.content
+
+
+_REASONING = ChannelRules(scale=0.75, code=1.35)  # no document: lists, refrains and data are rare there
+_CONTENT = ChannelRules()
+_TOOL = ChannelRules(
+    scale=2.0, code=1.0, blank_run=400
+)  # data and code by nature, and a cut costs the whole call
+
+BALANCED = WatchRules(reasoning=_REASONING, content=_CONTENT, tool=_TOOL)
+STRICT = WatchRules(
+    reasoning=replace(_REASONING, span_min=24, core_min=5),
+    content=replace(_CONTENT, span_min=100, core_min=0),
+    tool=_TOOL,
+)
+PRESETS = {"balanced": BALANCED, "strict": STRICT}
+
+
+def preset(name: str) -> WatchRules:
+    """The rules of this name; ValueError names the ones there are."""
+    try:
+        return PRESETS[name]
+    except KeyError:
+        raise ValueError(f"no preset {name!r}; there are {', '.join(PRESETS)}") from None
+
+
+def with_spans(
+    rules: WatchRules, *, repeat_span_min: int | None = None, content_repeat_span_min: int | None = None
+) -> WatchRules:
+    """The same rules with another smallest run in reasoning and in content (None = leave as it is)."""
+    for value in (repeat_span_min, content_repeat_span_min):
+        if value is not None and value < 2:
+            raise ValueError(f"the smallest repeated run must be at least 2 characters, not {value}")
+    if repeat_span_min is not None:
+        rules = replace(rules, reasoning=replace(rules.reasoning, span_min=repeat_span_min))
+    if content_repeat_span_min is not None:
+        rules = replace(rules, content=replace(rules.content, span_min=content_repeat_span_min))
+    return rules

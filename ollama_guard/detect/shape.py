@@ -1,0 +1,119 @@
+"""What a repeated unit is made of. Nothing here depends on where in the unit one starts to read.
+
+A unit is seen as a circle: a loop may be noticed at any phase, and must be judged alike at each.
+"""
+
+import re
+import unicodedata
+from enum import Enum
+
+
+class Shape(Enum):
+    """The class of a unit. Each has its own table of what is needed for a verdict."""
+
+    TEXT = "text"  # words of any script, varied figures, marks that are no separators ("!!!!")
+    EMOJI = "emoji"  # pictographs
+    FLAT = "flat"  # one or two different letters or digits: zeros, matrices, padding in encoded data
+    RULE = "rule"  # what lines and boxes are drawn with, dotted leaders
+    BLANK = "blank"  # white space only
+
+
+_RULES = frozenset("-=_*#~+.:;,|/\\<>^'`·•…‥∙⋅°○●◦▪■□◆◇★☆※－＝＿—–―‐‑‒⎯〜～。・")
+_CHANT = 8
+"""A unit of one or two different letters is a word or a cry ("ha ", "GGGG") up to this length, data above it."""
+_JOINERS = frozenset("\u200d\ufe0f\ufe0e\u20e3")
+_FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})", re.MULTILINE)
+_CELL = re.compile(r"^[ \t]*(?:\||</?t[rdh]\b)", re.MULTILINE | re.IGNORECASE)
+_INDENT = re.compile(r"^(?: {4}|\t)", re.MULTILINE)
+_CLOSED = re.compile(r"[;{}()\[\]|>][ \t]*$|[{}()\[\]<>=|/\\\"_].*,[ \t]*$", re.MULTILINE)
+_SYMBOLS = frozenset('{}[]()<>=;"\\/|&$@#%^*+_')
+
+
+def primitive(unit: str) -> str:
+    """The shortest unit of which this one is a whole multiple."""
+    period = (unit + unit).find(unit, 1)
+    return unit[:period]
+
+
+def shape_of(unit: str) -> Shape:
+    """The class of a unit (not empty)."""
+    chars = set(unit)
+    core = {char for char in chars if char.isalnum()}
+    if core:
+        return Shape.FLAT if _flat(unit, core) else Shape.TEXT
+    marks = {char for char in chars if not char.isspace()} - _JOINERS
+    if not marks:
+        return Shape.BLANK
+    if any(_pictograph(char) for char in marks):
+        return Shape.EMOJI
+    return Shape.RULE if any(char in _RULES or _drawing(char) for char in marks) else Shape.TEXT
+
+
+def core_length(unit: str) -> int:
+    """Letters and digits in the unit: what is left when punctuation and white space are stripped."""
+    return sum(map(str.isalnum, unit))
+
+
+def has_fence(unit: str) -> bool:
+    """Whether a line of the unit opens or closes a code fence."""
+    return "\n" in unit and _FENCE.search(_from_line(unit)) is not None
+
+
+def rows(unit: str) -> float:
+    """The share of the unit's lines that are rows of a table (Markdown or HTML)."""
+    return _line_share(_CELL, unit)
+
+
+def indented(unit: str) -> float:
+    """The share of the unit's lines that are indented as code is."""
+    return _line_share(_INDENT, unit)
+
+
+def symbols(unit: str) -> float:
+    """The share of characters that belong to code, markup and data more than to prose."""
+    return sum(unit.count(char) for char in _SYMBOLS & set(unit)) / len(unit)
+
+
+def closed_lines(unit: str) -> float:
+    """The share of the unit's lines that end as lines of code do."""
+    return _line_share(_CLOSED, unit)
+
+
+def figures(unit: str) -> float:
+    """The share of digits among letters and digits."""
+    digits = [char for char in set(unit) if char.isdigit()]
+    return sum(map(unit.count, digits)) / core_length(unit) if digits else 0.0
+
+
+def longest_token(unit: str) -> int:
+    """The longest stretch without white space, the unit seen as a circle (twice round at most)."""
+    return max(map(len, (unit + unit).split()), default=0)
+
+
+def _flat(unit: str, core: set[str]) -> bool:
+    """Whether a core is padding or a matrix rather than words: "0 0 1 ", "ffffff ", but neither "ha " nor "G"."""
+    if len(core) > 2:
+        return False
+    if len(unit) > _CHANT or not all(char.isalpha() for char in core):
+        return True
+    return len(core) == 1 and core_length(unit) > 1
+
+
+def _from_line(unit: str) -> str:
+    """The unit turned so that it begins at a line's start."""
+    cut = unit.find("\n") + 1
+    return unit[cut:] + unit[:cut]
+
+
+def _line_share(pattern: re.Pattern[str], unit: str) -> float:
+    lines = unit.count("\n")
+    return len(pattern.findall(_from_line(unit))) / lines if lines else 0.0
+
+
+def _pictograph(char: str) -> bool:
+    return ord(char) > 0x2190 and unicodedata.category(char) == "So" and not _drawing(char)
+
+
+def _drawing(char: str) -> bool:
+    """Box drawing, block elements, geometric shapes, Braille (used for pictures made of dots)."""
+    return 0x2500 <= ord(char) <= 0x25FF or 0x2800 <= ord(char) <= 0x28FF

@@ -1,0 +1,274 @@
+"""Back-to-back repetition at the end of a growing text, for every period at once, in near-constant work a delta.
+
+A *run* of period d is a stretch in which every character equals the one d before it; its `start` is where the
+second copy begins, its mass `length - start`. A run is found as soon as its mass reaches anchor + stride of the
+tier that its period belongs to, however the text was split: searches are driven by positions, never by deltas.
+Bounded: `window + SLACK` characters of text, `MAX_RUNS` runs, `CANDIDATES` places looked at in one search.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+CANDIDATES = 6
+"""Earlier places of the anchor that one search looks at, nearest first."""
+MAX_RUNS = 6
+"""Runs followed at once: nested loops have two or three, hostile text would have thousands."""
+SLACK = 4096
+"""How far the buffer outgrows the window before it is cut: one copy of the window per so many characters."""
+
+
+class Tier(NamedTuple):
+    """A search for periods up to `reach`: every `stride` characters, for the last `anchor` characters."""
+
+    anchor: int
+    stride: int
+    reach: int
+
+
+NEAR = Tier(24, 24, 96)
+"""Short units. Prose repeats 24 characters seldom by chance."""
+FAR = Tier(64, 48, 1 << 40)
+"""All others. A long anchor keeps code and data, whose lines have parts in common, from being followed in vain."""
+
+
+class Goal(NamedTuple):
+    """What a run needs: `alarm` repeated characters to be suspicious, `verdict` to be certain."""
+
+    alarm: int
+    verdict: int
+
+    def times(self, factor: float) -> "Goal":
+        """The same, further away."""
+        return Goal(int(self.alarm * factor), int(self.verdict * factor))
+
+
+class Run:
+    """A stretch that repeats with `period`; offsets are in characters of the tracked text."""
+
+    __slots__ = ("alarm", "need", "period", "ready", "start")
+
+    def __init__(self, period: int, start: int, look: int) -> None:
+        self.period = period
+        self.start = start
+        self.need = look  # the mass at which something is due: first judging, then the verdict
+        self.alarm = look
+        self.ready = False
+
+    def __repr__(self) -> str:
+        return f"Run(period={self.period}, start={self.start}, need={self.need}, ready={self.ready})"
+
+
+class Hit(NamedTuple):
+    """A run that reached its goal, and the length of the text at the very character where it did."""
+
+    run: Run
+    at: int
+
+
+class Tracker:
+    """Feed text; get the first run that has what it needs.
+
+    judge: called once for a run, when its mass reaches look(period); answers with its goal. The answer must rest
+           on the run's own facts (period, start, text), which never change while it lasts.
+    look:  the least mass at which a run of this period is worth judging.
+    before_cut: told from which offset on the text is kept, just before the rest is dropped.
+    """
+
+    def __init__(
+        self,
+        judge: Callable[[Run], Goal],
+        look: Callable[[int], int],
+        *,
+        window: int,
+        max_period: int,
+        short: Tier | None = None,
+        before_cut: Callable[[int], None] | None = None,
+    ) -> None:
+        if max_period + 2 * FAR.anchor > window:
+            raise ValueError(f"a window of {window} characters cannot hold a period of {max_period}")
+        self._judge = judge
+        self._look = look
+        self._window = window
+        self._tiers = [tier for tier in (short, NEAR, FAR._replace(reach=max_period)) if tier]
+        self._before_cut = before_cut
+        self._stride = self._tiers[0].stride
+        self._next = self._stride
+        self._buffer = ""
+        self.base = 0
+        self.length = 0
+        self.runs: list[Run] = []
+
+    def feed(self, text: str) -> Hit | None:
+        """Append; the earliest verdict that falls within this text, or None."""
+        if self.length + len(text) < self._next:  # most deltas: no search is due
+            return self._append(text)
+        begin, end = 0, len(text)
+        while begin < end:
+            take = min(end, begin + self._next - self.length)
+            hit = self._append(text[begin:take])
+            if hit is not None:
+                return hit
+            begin = take
+            if self.length == self._next:
+                self._next += self._stride
+                hit = self._search()
+                if hit is not None:
+                    return hit
+        return None
+
+    def text(self, begin: int, end: int) -> str:
+        """The tracked text between two offsets, as far as it is still held."""
+        return self._buffer[max(0, begin - self.base) : max(0, end - self.base)]
+
+    def unit(self, run: Run) -> str:
+        """One copy: the first one where it is still held, else a later one that starts at the same phase."""
+        begin = run.start - run.period
+        if begin < self.base:
+            begin += -((begin - self.base) // run.period) * run.period
+        return self.text(begin, begin + run.period)
+
+    def alarming(self) -> bool:
+        """Whether some run has gone far enough to be suspicious."""
+        length = self.length
+        return any(run.ready and length - run.start >= run.alarm for run in self.runs)
+
+    def _append(self, text: str) -> Hit | None:
+        # A local name with the only reference lets CPython grow the string in place instead of copying it.
+        buffer = self._buffer
+        self._buffer = ""
+        buffer += text
+        self._buffer = buffer
+        before = self.length
+        self.length = before + len(text)
+        return self._extend(text, before) if self.runs else None
+
+    def _extend(self, text: str, before: int) -> Hit | None:
+        """Carry each run over the text just appended; drop those that it breaks."""
+        buffer, base = self._buffer, self.base
+        hit: Hit | None = None
+        broken: list[Run] = []
+        for run in self.runs:
+            compared = before - run.period - base
+            if buffer.startswith(text, compared):
+                reached = before + len(text)
+            else:
+                reached = before + _common_prefix(buffer, compared, text)
+                broken.append(run)
+            if reached - run.start >= run.need:
+                hit = _earlier(hit, self._consider(run, reached))
+        for run in broken:
+            self.runs.remove(run)
+        return hit
+
+    def _consider(self, run: Run, reached: int) -> Hit | None:
+        """The run's mass has come to what it was waiting for: judge it if that is still to be done."""
+        if not run.ready:
+            run.alarm, run.need = self._judge(run)
+            run.ready = True
+        return Hit(run, run.start + run.need) if reached - run.start >= run.need else None
+
+    def _search(self) -> Hit | None:
+        if len(self._buffer) > self._window + SLACK:
+            self._trim()
+        hit: Hit | None = None
+        for tier in self._tiers:
+            if self.length % tier.stride == 0 and not self._settled(tier):
+                hit = _earlier(hit, self._scan(tier))
+        return hit
+
+    def _settled(self, tier: Tier) -> bool:
+        """Whether the end of the text is explained: a longer period shows itself when this one breaks."""
+        length = self.length
+        return any(length - run.start >= max(run.period, tier.anchor) for run in self.runs)
+
+    def _scan(self, tier: Tier) -> Hit | None:
+        hit: Hit | None = None
+        for period in self._distances(tier):
+            if self._explained(period, tier.anchor):
+                continue
+            run = self._measure(period, tier.anchor)
+            self._follow(run)
+            if self.length - run.start >= run.need:
+                hit = _earlier(hit, self._consider(run, self.length))
+        return hit
+
+    def _distances(self, tier: Tier) -> Iterator[int]:
+        """Distances back to the places where the last `anchor` characters stood before, nearest first."""
+        buffer, anchor = self._buffer, tier.anchor
+        size = len(buffer)
+        tail = buffer[-anchor:]
+        low, high = max(0, size - anchor - tier.reach), size - 1
+        for _ in range(CANDIDATES):
+            place = buffer.rfind(tail, low, high)
+            if place < 0:
+                return
+            yield size - anchor - place
+            high = place + anchor - 1
+
+    def _explained(self, period: int, anchor: int) -> bool:
+        """Whether this distance is followed already, or is but a multiple of one that is."""
+        for run in self.runs:
+            if run.period == period:
+                return True
+            covered = self.length - run.start + run.period
+            if period % run.period == 0 and covered >= period + anchor:
+                return True
+        return False
+
+    def _measure(self, period: int, anchor: int) -> Run:
+        """The run of this period that ends the text, followed back to its start."""
+        later = len(self._buffer) - anchor
+        back = common_suffix(self._buffer, later - period, later)
+        return Run(period, self.length - anchor - back, self._look(period))
+
+    def _follow(self, run: Run) -> None:
+        if len(self.runs) >= MAX_RUNS:
+            weakest = min(self.runs, key=self._progress)
+            if self._progress(weakest) >= self._progress(run):
+                return
+            self.runs.remove(weakest)
+        self.runs.append(run)
+
+    def _progress(self, run: Run) -> float:
+        return (self.length - run.start) / max(run.need, 1)
+
+    def _trim(self) -> None:
+        cut = len(self._buffer) - self._window
+        if self._before_cut is not None:
+            self._before_cut(self.base + cut)
+        self._buffer = self._buffer[cut:]
+        self.base += cut
+
+
+def common_suffix(text: str, first: int, second: int) -> int:
+    """How many characters before `first` equal those before `second` (first < second), by doubling slices."""
+    same, step = 0, 32
+    while True:
+        step = min(step, first - same)
+        if step == 0:
+            return same
+        if text[first - same - step : first - same] != text[second - same - step : second - same]:
+            break
+        same += step
+        step *= 2
+    while step > 1:
+        half = step // 2
+        if text[first - same - half : first - same] == text[second - same - half : second - same]:
+            same += half
+            step -= half
+        else:
+            step = half
+    return same
+
+
+def _common_prefix(buffer: str, begin: int, text: str) -> int:
+    for offset, char in enumerate(text):
+        if buffer[begin + offset] != char:
+            return offset
+    return len(text)
+
+
+def _earlier(one: Hit | None, two: Hit | None) -> Hit | None:
+    if one is None or two is None:
+        return one or two
+    return min(one, two, key=lambda hit: (hit.at, hit.run.period))

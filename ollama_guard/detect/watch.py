@@ -1,0 +1,153 @@
+"""The text of one attempt, channel by channel: feed it as it comes, and get the first finding.
+
+The result does not depend on how the text was split. Verbatim repetition is looked for at every character; what
+needs the text folded or counted is looked for at every `BLOCK` characters of a channel, at the same places
+whatever the deltas were. State is bounded: a few windows of text a channel, and a number of channels.
+"""
+
+from operator import itemgetter
+
+from .asked import Asked
+from .blank import BlankRun
+from .finding import Finding, Kind
+from .measure import Measure
+from .periodic import Periodic
+from .rules import WatchRules
+from .variant import Variant
+
+BLOCK = 64
+"""Characters between two looks of the families that work on folded text. Sixteen deltas share their cost."""
+MAX_CHANNELS = 64
+"""More tool calls than this in one answer are counted, not watched (equal calls are another room's matter)."""
+
+
+class Watch:
+    """All channels of an attempt. After the first finding it is done, and says nothing more."""
+
+    def __init__(self, rules: WatchRules, *, prompt: str = "") -> None:
+        self._rules = rules
+        self._asked = Asked(prompt)
+        self._channels: dict[str, _Channel] = {}
+        self._done = False
+
+    def feed(self, channel: str, text: str) -> Finding | None:
+        """Text of "reasoning", "content" or "tool:<index>"; the first finding, once."""
+        if self._done or not text:
+            return None
+        state = self._channels.get(channel)
+        if state is None:
+            state = self._open(channel)
+        finding = state.feed(text)
+        self._done = finding is not None
+        return finding
+
+    def suspect(self, channel: str) -> bool:
+        """Whether the channel is part of the way to a verdict."""
+        state = self._channels.get(channel)
+        return state is not None and state.alarming()
+
+    def equal_deltas(self, channel: str) -> int:
+        """How many of the last deltas in a row were equal after trimming white space (blank ones are equal)."""
+        state = self._channels.get(channel)
+        return state.equal if state is not None else 0
+
+    def length(self, channel: str) -> int:
+        """Characters fed so far."""
+        state = self._channels.get(channel)
+        return state.length if state is not None else 0
+
+    def _open(self, channel: str) -> "_Channel":
+        watched = self._rules.channel(channel).enabled and len(self._channels) < MAX_CHANNELS
+        state = _Watched(channel, self._rules, self._asked) if watched else _Channel()
+        self._channels[channel] = state
+        return state
+
+
+class _Channel:
+    """What is counted of a channel that is not watched."""
+
+    def __init__(self) -> None:
+        self.length = 0
+        self.equal = 0
+        self._last: str | None = None
+
+    def feed(self, text: str) -> Finding | None:
+        self.length += len(text)
+        trimmed = text.strip()
+        self.equal = self.equal + 1 if trimmed == self._last else 1
+        self._last = trimmed
+        return None
+
+    def alarming(self) -> bool:
+        return False
+
+
+class _Watched(_Channel):
+    """A channel and its detectors."""
+
+    def __init__(self, name: str, rules: WatchRules, asked: Asked) -> None:
+        super().__init__()
+        own = rules.channel(name)
+        self._name = name
+        self._seen = 0
+        self._block_end = BLOCK
+        self._blank = BlankRun(own.blank_run)
+        measure = Measure(own, asked)
+        self._periodic = Periodic(measure, window=rules.window, max_period=rules.max_period)
+        self._families = [Variant(measure, rules, self._periodic.page)] if rules.variant else []
+
+    def feed(self, text: str) -> Finding | None:
+        super().feed(text)
+        if self._seen + len(text) < self._block_end:
+            self._seen += len(text)
+            hit = self._periodic.feed(text)
+            return None if hit is None else self._periodic.finding(hit, self._name)
+        return self._feed_blocks(text)
+
+    def _feed_blocks(self, text: str) -> Finding | None:
+        """Text that reaches the end of a block at least."""
+        begin = 0
+        while begin < len(text):
+            piece = text[begin : begin + self._block_end - self._seen]
+            self._seen += len(piece)
+            hit = self._periodic.feed(piece)
+            if hit is not None:
+                return self._periodic.finding(hit, self._name)
+            if self._seen == self._block_end:
+                self._block_end += BLOCK
+                finding = self._block(self._periodic.page.text(self._seen - BLOCK, self._seen))
+                if finding is not None:
+                    return finding
+            begin += len(piece)
+        return None
+
+    def alarming(self) -> bool:
+        if self._periodic.alarming() or self._blank.alarming():
+            return True
+        return any(family.alarming() for family in self._families)
+
+    def _block(self, text: str) -> Finding | None:
+        """A whole block, in which nothing was found so far: the earliest verdict of the other families."""
+        blank = self._blank.feed(text)
+        if blank is not None:
+            return self._endless_blank(blank)
+        hits = [(family, family.feed(text)) for family in self._families]
+        found = [(family.place(hit), family, hit) for family, hit in hits if hit is not None]
+        if not found:
+            return None
+        _, family, hit = min(found, key=itemgetter(0))
+        return family.finding(hit, self._name)
+
+    def _endless_blank(self, at: int) -> Finding:
+        size = self._blank.limit
+        return Finding(
+            Kind.VARIANT,
+            self._name,
+            onset=at - size + 1,
+            at=at,
+            unit=" ",
+            period=1,
+            repeats=float(size),
+            mass=size - 1,
+            detail=f"{size} characters of white space without a visible one, from character {at - size}",
+        )
