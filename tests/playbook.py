@@ -39,6 +39,7 @@ from ollama_guard.engine.messages import (
 )
 from ollama_guard.engine.policy import Policy
 from ollama_guard.engine.states import State
+from ollama_guard.engine.streaks import BlockCounts
 from ollama_guard.engine.stream import Exchange
 from ollama_guard.wire.table import DIALECTS
 
@@ -144,6 +145,7 @@ class Play:
     ask: dict[str, Any] = field(default_factory=dict)
     now: float = 1000.0
     memory: dict[str, bool] = field(default_factory=lambda: {"demo:8b": False})
+    blocks: BlockCounts | None = None
     log: list[Output] = field(default_factory=list)
     upstream_bytes: bytes = b""
 
@@ -153,7 +155,7 @@ class Play:
         request = self.dialect.request(self.form.request(**self.ask))
         assert request is not None
         self.request = request
-        self.exchange = Exchange(self.dialect, request, self.policy, memory=self.memory)
+        self.exchange = Exchange(self.dialect, request, self.policy, memory=self.memory, blocks=self.blocks)
         self.attempt = 0
         self._wake: float | None = None
 

@@ -54,7 +54,7 @@ class Front:
         if body is None:
             return
         request = dialect.request(body)
-        if request is None or not request.stream:
+        if request is None:
             await self._relay(scope, receive, send, inbound, body)
         elif refused := self._no_room(dialect):
             await refused(scope, receive, send)

@@ -2,16 +2,21 @@
 
 from dataclasses import replace
 
+from msgspec.structs import fields
+
 from ollama_guard.config.models import for_model, is_cloud
-from ollama_guard.config.schema import Actions, Channel, Detect, LadderStep, Settings, Streak
+from ollama_guard.config.schema import Channel, Detect, LadderStep, Settings
 from ollama_guard.config.tables import read_table
 from ollama_guard.detect.finding import Kind
 from ollama_guard.detect.rules import Band, ChannelRules, Table, WatchRules, preset, with_spans
 from ollama_guard.detect.silence import SilenceLimits
+from ollama_guard.detect.streak import StreakRules
 from ollama_guard.engine.policy import Action, EmptyPolicy, Policy, Step, TruncatedPolicy, Wording
+from ollama_guard.engine.streaks import StreakPolicy
 from ollama_guard.wire.dialect import Sampler
 
 OFF = "off"
+OBSERVE = "observe"
 
 
 def policy_for(settings: Settings, model: str) -> Policy:
@@ -23,7 +28,7 @@ def policy_for(settings: Settings, model: str) -> Policy:
         rules=_rules(s.detect),
         limits=_limits(s, cloud=cloud),
         action=Action(s.detect.action),
-        actions=_actions(actions),
+        actions=_actions(s),
         cloud=cloud,
         max_retries=s.intervene.max_retries,
         recovery_sec=s.intervene.recovery_sec,
@@ -31,6 +36,7 @@ def policy_for(settings: Settings, model: str) -> Policy:
         language=s.intervene.language,
         note=s.intervene.note,
         prefill=s.intervene.prefill,
+        streak=_streak(s),
         empty=EmptyPolicy(
             retry=s.empty.retry and actions.empty != OFF,
             max_retries=s.empty.max_retries,
@@ -51,15 +57,38 @@ def policy_for(settings: Settings, model: str) -> Policy:
     )
 
 
-def streak_settings(settings: Settings, model: str) -> Streak:
-    """What holds for repeated tool calls in a request to this model."""
-    return for_model(settings, model).streak
+def _actions(settings: Settings) -> dict[Kind, Action]:
+    """Those that are said and are one: what is off never comes to a verdict. Streaks have their own word."""
+    said = settings.detect.actions
+    named = {Kind(field.name): getattr(said, field.name) for field in fields(said)}
+    streaks = Action.OBSERVE if _streak_action(settings) == OBSERVE else Action.INTERVENE
+    own = {kind: Action(word) for kind, word in named.items() if word not in (None, OFF)}
+    return {**own, Kind.CALL_STREAK: streaks}
 
 
-def _actions(said: Actions) -> dict[Kind, Action]:
-    """Those that are said and are one: what is off never comes to a verdict."""
-    named = {kind: getattr(said, kind.value) for kind in Kind}
-    return {kind: Action(word) for kind, word in named.items() if word not in (None, OFF)}
+def _streak_action(settings: Settings) -> str:
+    return settings.streak.action or (OBSERVE if settings.detect.action == OBSERVE else "block")
+
+
+def _streak(settings: Settings) -> StreakPolicy:
+    """With `observe`, blocks are judged too: the action then has them written down only."""
+    own, action = settings.streak, _streak_action(settings)
+    rules = StreakRules(
+        enabled=own.enabled,
+        warn=own.warn,
+        block=own.block,
+        abort=own.abort,
+        ignored_tools=frozenset(own.ignored_tools),
+        ignore_errors=own.ignore_errors,
+        cycles=own.cycles,
+        cycle_warn=own.cycle_warn,
+        cycle_block=own.cycle_block,
+        max_cycle=own.max_cycle,
+        volatile=frozenset(own.volatile_fields),
+    )
+    return StreakPolicy(
+        rules=rules, warns=action != OBSERVE, blocks=action != "warn", error=own.abort_with == "error"
+    )
 
 
 def _ladder(settings: Settings) -> tuple[Step, ...]:

@@ -127,10 +127,16 @@ class Streak(Struct, frozen=True, kw_only=True):
     abort: Annotated[
         int, number("So many refusals in one turn of the user end the answer.", 1, 100, "refusals")
     ] = 3
-    action: Annotated[
-        Literal["block", "warn", "observe"],
-        says("How far it goes: tell the model and refuse, only tell the model, or only log it."),
-    ] = "block"
+    action: (
+        Annotated[
+            Literal["block", "warn", "observe"],
+            says(
+                "How far it goes: tell the model and refuse, only tell the model, or only log it.",
+                auto="observe where detect.action is, else block",
+            ),
+        ]
+        | None
+    ) = None
     abort_with: Annotated[
         Literal["text", "error"], says("What the answer is ended with: a text for people, or an error.")
     ] = "text"

@@ -29,7 +29,10 @@ class Lines:
                 self._note((*table, *_keys(entry[1])), number)
 
     def where(self, *path: str) -> str:
-        """The file, and the line of this value, or else of the entry that it is a part of."""
+        """The file, and the line of this value, or else of the first thing in it, or of what it is a part of."""
+        if path not in self._at:
+            inner = [lines for there, lines in self._at.items() if there[: len(path)] == path]
+            self._at[path] = min(inner, default=[])
         for end in range(len(path), 0, -1):
             if found := self._at.get(path[:end]):
                 return f"{self._path}, line {found[0]}" if len(found) == 1 else str(self._path)

@@ -265,11 +265,27 @@ def _instead(key: str) -> str:
     if not meant and (flag := name.replace("_", "-")) in FLAGS:
         meant = [FLAGS[flag]]
     if not meant:
-        meant = difflib.get_close_matches(key, [*SETTINGS, *SECTIONS], n=1, cutoff=0.7)
+        meant = _near(section, name) if section in SECTIONS else _close(key, [*SETTINGS, *SECTIONS])
     if meant:
         return f"did you mean {' or '.join(meant)}?"
     if section in SECTIONS:
-        names = [row.name for row in SETTINGS.values() if row.section == section]
-        names += [inner.rpartition(".")[2] for inner in SECTIONS if inner.rpartition(".")[0] == section]
-        return f"[{section}] has {', '.join(names)}"
+        return f"[{section}] has {', '.join(_inside(section))}"
     return f"sections are {', '.join(name for name in SECTIONS if '.' not in name)}, {MODELS}"
+
+
+def _inside(section: str) -> list[str]:
+    """The names of what a section has."""
+    keys = [key.rpartition(".") for key in (*SETTINGS, *SECTIONS)]
+    return [name for outer, _, name in keys if outer == section]
+
+
+def _near(section: str, name: str) -> list[str]:
+    """Keys with a name like this: of the section, else of any."""
+    if near := _close(name, _inside(section)):
+        return [f"{section}.{near[0]}"]
+    near = _close(name, [row.name for row in SETTINGS.values()])
+    return [row.key for row in SETTINGS.values() if row.name in near]
+
+
+def _close(word: str, known: Iterable[str]) -> list[str]:
+    return difflib.get_close_matches(word, list(known), n=1, cutoff=0.7)

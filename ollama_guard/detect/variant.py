@@ -72,3 +72,19 @@ class Variant:
         code = region is not Region.PROSE or shape.symbols(raw) >= _SYMBOLS
         goal = self._measure.goal(folded, region)
         return goal if self._measure.by_span else goal.times(_IN_CODE if code else _IN_PROSE)
+
+
+class Drift(Variant):
+    """The same with numbers folded: a counter that runs on while nothing else changes."""
+
+    kind = Kind.DRIFT
+
+    def _judge(self, run: Run) -> Goal:
+        first, second = self._folded.place(run.start - run.period), self._folded.place(run.start)
+        folded = self._tracker.unit(run)
+        raw = self._page.text(first, second) or folded
+        region = self._page.region(raw, first, second)
+        code = region is not Region.PROSE or shape.symbols(raw) >= _SYMBOLS
+        self.raws = getattr(self, "raws", {})
+        self.raws[id(run)] = (raw, code)
+        return self._measure.goal(folded, region)

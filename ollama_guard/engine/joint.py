@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeGuard
 
-from ollama_guard.events import Channel, Event, Finish, Text
+from ollama_guard.events import Channel, Event, Finish, Text, ToolDelta
 
 TAIL = 600
 """Characters of the shown answer in which a restatement is looked for."""
@@ -56,7 +56,7 @@ class Joint:
                 if not self._undecided():
                     mended += self._settle(event)
             else:
-                if isinstance(event, Finish) and self._open:
+                if self._open and isinstance(event, Finish | ToolDelta):  # neither may overtake the text
                     mended += self._settle(Text(Channel.CONTENT, " "))
                 mended.append(event)
         return mended

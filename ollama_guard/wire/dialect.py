@@ -44,8 +44,8 @@ class Reissue:
     token_factor: the token limit, where the request has one, is multiplied by this ...
     token_cap:    ... and clamped to this.
     model:        another model to ask, or None.
-    refused:      calls that were refused, oldest first: each becomes an assistant turn with that call and a result
-                  for it, in the dialect's own form, before `partial` and `steer`.
+    refused:      calls that were refused, oldest first: each becomes an assistant turn with that call and a
+                  result for it, in the dialect's own form, before `partial` and `steer`.
     last:         this is the last attempt that the budgets allow: `keep_alive: 0` stays as it is.
     """
 
@@ -116,10 +116,10 @@ class Session(Protocol):
         """The error in the dialect's mid-stream form (`type` = kind), and the terminator if it has one."""
 
     def ending(self, reason: str) -> bytes:
-        """A normal end as the model's own would be (`stop`, `length`), terminator included; closes open blocks."""
+        """A normal end as the model's own (`stop`, `length`), terminator included; closes open blocks."""
 
     def collect(self, frame: Frame, events: Sequence[Event]) -> None:
-        """For a client that did not ask for a stream, instead of `passed` and `splice`: keep what `body` needs.
+        """For a client that asked for no stream, instead of `passed` and `splice`: keep what `body` needs.
         Called over all attempts; like in `splice`, `events` win over the frame."""
 
     def body(self) -> bytes:
@@ -139,8 +139,8 @@ class Dialect(Protocol):
     """The content type of an answer that is not streamed."""
 
     def request(self, body: bytes) -> Request | None:
-        """Read a request; None for what is not a generation to be guarded (not a JSON object, no model, empty
-        messages or prompt = load/unload, `_debug_render_only`): it is then relayed untouched. Never raises."""
+        """Read a request; None for what is not a generation to be guarded (not a JSON object, no model, no
+        messages or prompt = load/unload, `_debug_render_only`): it is relayed untouched. Never raises."""
 
     def session(self, request: Request, *, at: float = 0.0) -> Session:
         """A fresh client response for this request. `at`: wall clock seconds, for stamps of our own."""
@@ -150,7 +150,7 @@ class Dialect(Protocol):
         Other messages are passed over. A trailing call without a result gives a Round with no results."""
 
     def rebuild(self, request: Request, plan: Reissue) -> bytes:
-        """The JSON body of the next attempt. Everything the plan does not name stays as the client sent it."""
+        """The JSON body of the next attempt. What the plan does not name stays as the client sent it."""
 
     def failure(self, status: int, kind: str, message: str) -> bytes:
         """The JSON body of an error response before the stream began (`status` is sent by the caller)."""

@@ -18,7 +18,6 @@ def body(request: Request, fields: Mapping[str, Any]) -> bytes:
 def conversation(messages: Sequence[Any], plan: Reissue) -> list[Any]:
     """The messages with the plan's turns at the very end, so that the prompt cache keeps what it has.
 
-
     A partial answer joins an assistant turn that the client itself left open: two assistant turns in a row
     are refused by some templates.
     """

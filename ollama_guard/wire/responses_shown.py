@@ -60,8 +60,9 @@ class Shown:
             body = part(payload, "item")
             done = self._of_attempt.get(string(body, "id")) or self._told(payload)
             done.body, done.done = body, True
-        elif kind in PARTS_ADDED and (item := self.item(string(payload, "item_id"))):
-            if (text := string(part(payload, "part"), "type")) in FORMS:
+        elif kind in PARTS_ADDED:
+            text, item = string(part(payload, "part"), "type"), self.item(string(payload, "item_id"))
+            if item and text in FORMS:
                 item.begin(text)
 
     @staticmethod

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ollama_guard.engine.joint import Joint, clean_end
-from ollama_guard.events import Channel, Finish, Text
+from ollama_guard.events import Channel, Finish, Text, ToolDelta
 
 
 def joined(shown: str, continuation: str, size: int = 3) -> str:
@@ -102,3 +102,10 @@ def test_the_result_does_not_depend_on_the_chunking(shown: str, continuation: st
 )
 def test_the_clean_part_ends_at_a_boundary_if_there_is_one(shown: str, onset: int, expected: str) -> None:
     assert shown[: clean_end(shown, onset, 12)] == expected
+
+
+def test_a_tool_call_does_not_overtake_text_that_is_held() -> None:
+    joint = Joint("I shall read the file now")
+    call = ToolDelta(0, "read", "{}", whole=True)
+    assert joint.mend([Text(Channel.CONTENT, "the file")]) == []
+    assert joint.mend([call]) == [Text(Channel.CONTENT, " the file"), call]

@@ -1,5 +1,6 @@
 """The exchange, driven by hand: every rule that concerns one, without a server, a socket or a timer."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -8,6 +9,7 @@ from ollama_guard.detect.silence import SilenceLimits
 from ollama_guard.engine.messages import Abort, Bytes, End, Forget, Open, Send, Start, Trouble
 from ollama_guard.engine.policy import Action, EmptyPolicy, Policy
 from ollama_guard.engine.states import EngineError
+from ollama_guard.engine.streaks import BlockCounts
 from ollama_guard.wire.dialect import Reissue
 from tests.playbook import FORMS, Play, loop
 
@@ -539,3 +541,197 @@ class TestThinkTags:
         play.say("<think>Let me see.")
         play.finish("length")
         assert play.rungs == ["raise_limit"]
+
+
+@BOTH
+class TestWhole:
+    """A client that asked for one JSON body gets one, guarded all the same."""
+
+    def ask(self, name: str, policy: Policy = PLAIN, **more: object) -> Play:
+        return Play(name, policy, ask={"stream": False, **more}).begin()
+
+    def answer_of(self, play: Play) -> str:
+        body = json.loads(play.sent)
+        message = body["message"] if play.name == "ollama-chat" else body["choices"][0]["message"]
+        return str(message["content"])
+
+    def test_the_upstream_is_asked_for_a_stream(self, name: str) -> None:
+        assert self.ask(name).bodies[0]["stream"] is True
+
+    def test_nothing_is_sent_before_the_answer_is_whole(self, name: str) -> None:
+        play = self.ask(name)
+        play.headers()
+        play.say("Rayleigh scattering.")
+        assert play.status is None
+        play.finish()
+        assert (play.status, play.end, self.answer_of(play)) == (200, End, "Rayleigh scattering.")
+        length = dict(play.of(Start)[0].headers)[b"content-length"]
+        assert int(length) == len(play.sent)
+
+    def test_a_loop_is_never_seen(self, name: str) -> None:
+        play = self.ask(name)
+        play.headers()
+        play.think(loop())
+        play.answer("Blue.")
+        assert self.answer_of(play) == "Blue."
+        assert play.outcome == "recovered"
+
+    def test_a_loop_in_the_answer_is_gone_on_from(self, name: str) -> None:
+        play = self.ask(name)
+        play.headers()
+        play.say("Short waves scatter more. ")
+        play.say(loop("And so it is blue, is it not. "))
+        play.answer("At night it is black.")
+        assert self.answer_of(play).endswith("At night it is black.")
+
+    def test_json_by_request_is_restarted_since_nothing_was_shown(self, name: str) -> None:
+        more = {"format": "json"} if name == "ollama-chat" else {"response_format": {"type": "json_object"}}
+        play = self.ask(name, **more)
+        play.headers()
+        play.say('{"words":[')
+        play.say('"again and again the same",' * 200)
+        assert len(play.bodies[1]["messages"]) == 2
+        play.answer('{"words":["again"]}')
+        assert self.answer_of(play) == '{"words":["again"]}'
+
+    def test_when_nothing_helps_the_status_says_so(self, name: str) -> None:
+        play = self.ask(name, replace(PLAIN, max_retries=0))
+        play.headers()
+        play.think(loop())
+        assert play.status == 502
+        assert b"ollama_loop_guard_deadloop" in play.sent
+
+    def test_a_long_silence_is_filled_with_blanks(self, name: str) -> None:
+        play = self.ask(name)
+        play.wait(125)
+        assert (play.status, play.sent) == (200, b" ")
+        play.wait(25)
+        play.answer("Blue.")
+        assert play.sent.startswith(b"    {")
+        assert self.answer_of(play) == "Blue."
+
+    def test_a_failure_after_the_blanks_breaks_the_connection(self, name: str) -> None:
+        play = self.ask(name, replace(PLAIN, max_retries=0))
+        play.wait(125)
+        play.headers()
+        play.think(loop())
+        assert play.end is Abort
+
+    def test_an_error_status_passes_untouched(self, name: str) -> None:
+        play = self.ask(name)
+        play.headers(404, b"application/json")
+        play.data(b'{"error":"model not found"}')
+        play.close()
+        assert (play.status, play.sent) == (404, b'{"error":"model not found"}')
+
+    def test_an_error_in_the_midst_is_a_500_as_ollama_would_have_given(self, name: str) -> None:
+        play = self.ask(name)
+        play.headers()
+        play.say("Half")
+        play.data(
+            b'data: {"error":{"message":"it broke"}}\n\n' if name == "openai-chat" else FORMS[name].dead()
+        )
+        assert play.status == 500
+        assert b"error" in play.sent
+
+
+@BOTH
+class TestStreaks:
+    TOOLS = ({"type": "function", "function": {"name": "read_file"}},)
+
+    def history(self, name: str, rounds: int) -> list[dict[str, object]]:
+        arguments: object = {"path": "a.txt"} if name == "ollama-chat" else '{"path": "a.txt"}'
+        messages: list[dict[str, object]] = [{"role": "user", "content": "Read it."}]
+        for number in range(rounds):
+            call = {
+                "id": f"c{number}",
+                "type": "function",
+                "function": {"name": "read_file", "arguments": arguments},
+            }
+            messages.append({"role": "assistant", "content": "", "tool_calls": [call]})
+            messages.append({"role": "tool", "tool_call_id": f"c{number}", "content": "no such file"})
+        return messages
+
+    def play(self, name: str, rounds: int, policy: Policy = PLAIN) -> Play:
+        ask = {"messages": self.history(name, rounds), "tools": list(self.TOOLS)}
+        return Play(name, policy, ask=ask).begin()
+
+    def test_two_equal_calls_change_nothing(self, name: str) -> None:
+        play = self.play(name, 2)
+        assert play.of(Open) == [Open(1, play.request.body)]
+
+    def test_the_third_warns_after_the_last_result(self, name: str) -> None:
+        play = self.play(name, 3)
+        last = play.bodies[0]["messages"][-1]
+        assert last["role"] == "user"
+        assert "`read_file`" in last["content"]
+        assert "3 times" in last["content"]
+        play.headers()
+        play.call("read_file", '{"path":"a.txt"}')
+        play.finish("tool_calls")
+        assert play.sent == play.upstream_bytes
+
+    def test_the_fifth_is_not_delivered_and_the_model_is_told(self, name: str) -> None:
+        play = self.play(name, 4)
+        play.headers()
+        play.role()
+        play.call("read_file", '{"path":"a.txt"}')
+        play.finish("tool_calls")
+        assert play.rungs == ["block"]
+        assert b"tool_calls" not in play.sent
+        call, refusal = play.bodies[1]["messages"][-2:]
+        assert call["tool_calls"][0]["function"]["name"] == "read_file"
+        assert refusal["role"] == "tool"
+        assert "Refused" in refusal["content"]
+        play.answer("The file is not there.")
+        assert play.text() == "The file is not there."
+
+    def test_another_call_is_delivered(self, name: str) -> None:
+        play = self.play(name, 6)
+        play.headers()
+        play.call("read_file", '{"path":"b.txt"}')
+        play.finish("tool_calls")
+        assert play.sent == play.upstream_bytes
+
+    def test_a_batch_of_calls_is_delivered(self, name: str) -> None:
+        play = self.play(name, 6)
+        play.headers()
+        play.call("read_file", '{"path":"a.txt"}')
+        second = json.loads(FORMS[name].tool("read_file", '{"path":"b.txt"}').removeprefix(b"data: "))
+        if name == "ollama-chat":
+            second["message"]["tool_calls"][0]["function"]["index"] = 1
+            play.data(json.dumps(second).encode() + b"\n")
+        else:
+            second["choices"][0]["delta"]["tool_calls"][0]["index"] = 1
+            play.data(b"data: " + json.dumps(second).encode() + b"\n\n")
+        play.finish("tool_calls")
+        assert play.sent == play.upstream_bytes
+
+    def test_the_third_block_ends_the_answer_with_a_text(self, name: str) -> None:
+        play = self.play(name, 4)
+        for _ in range(3):
+            play.headers()
+            play.call("read_file", '{"path":"a.txt"}')
+            play.finish("tool_calls")
+        assert play.rungs == ["block", "block", "abort"]
+        assert "`read_file`" in play.text()
+        assert (play.endings(), play.end, play.error_type()) == (1, End, None)
+
+    def test_blocks_are_counted_over_the_requests_of_a_turn(self, name: str) -> None:
+        blocks = BlockCounts()
+        ask = {"messages": self.history(name, 4), "tools": list(self.TOOLS)}
+        rungs = []
+        for _ in range(3):
+            play = Play(name, ask=ask, blocks=blocks).begin().headers()
+            play.call("read_file", '{"path":"a.txt"}')
+            play.finish("tool_calls")
+            rungs += play.rungs
+            play.gone()
+        assert rungs == ["block", "block", "abort"]
+
+    def test_an_empty_answer_keeps_the_warning(self, name: str) -> None:
+        play = self.play(name, 3)
+        play.headers()
+        play.finish("stop")
+        play.wait(1)
+        assert play.bodies[1] == play.bodies[0]
