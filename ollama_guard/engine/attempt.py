@@ -69,6 +69,7 @@ class Attempt:
         self._choices = 1
         self._last = 0
         self._watching = True
+        self._suspect = False
         session.begin_attempt()
 
     @property
@@ -155,10 +156,15 @@ class Attempt:
     def _piece(self, channel: Channel, text: str) -> Finding | None:
         if channel is Channel.REASONING:
             self.thought = True
-            return self._silence.reasoning(len(text), self._now) or self._watch.feed(channel, text)
-        self.answered = True
-        self._silence.answer(self._now)
-        return self._watch.feed(channel, text)
+            stalled = self._silence.reasoning(len(text), self._now)
+            if stalled is not None:
+                return stalled
+        else:
+            self.answered = True
+            self._silence.answer(self._now)
+        finding = self._watch.feed(channel, text)
+        self._suspect = self._watch.suspect(channel)
+        return finding
 
     def _ending(self, reason: str) -> Finding | None:
         if self._choices > 1 or reason not in JUDGED_ENDINGS:
@@ -192,9 +198,10 @@ class Attempt:
         onset = max(0, length - (run - 1) * self._last)  # equal deltas are equally long, but for white space
         return Finding(Kind.TOKEN_RUN, where, onset, length, repeats=run, mass=length - onset, detail=detail)
 
+    @property
     def suspect(self) -> bool:
-        """Whether a channel is part of the way to a verdict: its frames are better held back."""
-        return self._watching and (self._watch.suspect("reasoning") or self._watch.suspect("content"))
+        """Whether the latest text is part of the way to a verdict: it is better held back."""
+        return self._suspect and self._watching
 
     def overdue(self, now: float) -> Finding | None:
         """A verdict by the clock."""

@@ -65,6 +65,7 @@ class Core:
         self._findings: list[str] = []
         self._recoveries = 0
         self._wake: float | None = None
+        self._looked = (State.NEW, 0.0)
         self._is_open = False
         self._tries = 0
 

@@ -129,7 +129,7 @@ class Exchange(Timing):
         elif (self._number > 1 or self._client.whole) and (said := self._current().failed_with):
             self._give_up(words.UPSTREAM, said, now, status=500)
             return
-        if self._held.wants(judged, suspect=self._current().suspect()):
+        if self._held.wants(judged, suspect=self._current().suspect):
             self._held.hold(judged)
             return
         self._release(now)

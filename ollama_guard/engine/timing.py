@@ -6,6 +6,9 @@ from ollama_guard.engine.messages import Tick, Wake
 from ollama_guard.engine.recovery import Recovery
 from ollama_guard.engine.states import State
 
+LOOK_SEC = 0.25
+"""How long a wake that was asked for stands while frames stream in."""
+
 
 class Timing(Recovery):
     """One timer for the whole exchange: `Wake` asks for it, `Tick` is its answer."""
@@ -62,8 +65,15 @@ class Timing(Recovery):
             return None
         return self._client.last_sent + self._policy.heartbeat_sec
 
+    def _looked_lately(self, now: float) -> bool:
+        """Frames only put deadlines off, or bring one nearer that is far away: now and then is enough."""
+        lately = self._wake is not None and self._looked[0] is self.state and now - self._looked[1] < LOOK_SEC
+        if not lately:
+            self._looked = (self.state, now)
+        return lately
+
     def _set_wake(self, now: float) -> None:
-        if self.state is State.ENDED:
+        if self.state is State.ENDED or self._looked_lately(now):
             return
         times = [self._heartbeat_at(), self._commit_at() if self.state is not State.PIPING else None]
         if self.state in (State.PAUSING, State.PROBING, State.RECOVERING):
