@@ -209,6 +209,22 @@ def test_config_prints_what_holds_and_from_where(run: Run) -> None:
     assert "hunter2" not in result.output
 
 
+def test_config_prints_what_holds_for_a_model(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text('[models."qwen3*".stall]\ngap_sec = 5\n')
+    for model, value in (("qwen3:8b", "5"), ("llama3", "600")):
+        lines = run("config", "--model", model).stdout.splitlines()
+        assert f"model: {model}" in lines
+        [row] = [line[2:].split() for line in lines if line[2:].startswith("stall.gap_sec ")]
+        assert row[1] == value
+    assert json.loads(run("config", "--json", "--model", "qwen3:8b").stdout)["model"] == "qwen3:8b"
+
+
+def test_settings_of_some_models_can_be_set_on_the_command_line(run: Run, served: Calls) -> None:
+    assert run("serve", "--set", "models.qwen2.5*.streak.warn=2").exit_code == 0
+    [override] = served.seen.settings.models
+    assert (override.pattern, override.values) == ("qwen2.5*", {"streak.warn": 2})
+
+
 def test_config_speaks_json_toml_and_markdown(run: Run) -> None:
     assert json.loads(run("config", "--json").stdout)["settings"]["server.port"]["value"] == 11435
     assert set(tomllib.loads(run("config", "--defaults-toml").stdout)) == {

@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-from msgspec.structs import fields
-
 from ollama_guard.config.models import for_model, is_cloud
 from ollama_guard.config.schema import Channel, Detect, LadderStep, Settings
 from ollama_guard.config.tables import read_table
@@ -60,7 +58,7 @@ def policy_for(settings: Settings, model: str) -> Policy:
 def _actions(settings: Settings) -> dict[Kind, Action]:
     """Those that are said and are one: what is off never comes to a verdict. Streaks have their own word."""
     said = settings.detect.actions
-    named = {Kind(field.name): getattr(said, field.name) for field in fields(said)}
+    named = {Kind(name): getattr(said, name) for name in said.__struct_fields__}
     streaks = Action.OBSERVE if _streak_action(settings) == OBSERVE else Action.INTERVENE
     own = {kind: Action(word) for kind, word in named.items() if word not in (None, OFF)}
     return {**own, Kind.CALL_STREAK: streaks}

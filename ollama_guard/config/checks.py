@@ -17,9 +17,9 @@ from ollama_guard.config.addresses import (
     is_wildcard,
 )
 from ollama_guard.config.catalogue import SETTINGS, value_of, with_values
+from ollama_guard.config.draft import Origin, complaint
 from ollama_guard.config.models import could_meet, override_key
 from ollama_guard.config.schema import Channel, Override, Settings
-from ollama_guard.config.sources import Origin, complaint
 from ollama_guard.config.tables import read_table
 
 _HOST = re.compile(r"[0-9A-Za-z_.:%-]+")

@@ -29,7 +29,7 @@ class Lines:
                 self._note((*table, *_keys(entry[1])), number)
 
     def where(self, *path: str) -> str:
-        """The file, and the line of this value, or else of the first thing in it, or of what it is a part of."""
+        """The file, and the line of this value, or else of the first thing in it, or of what it is in."""
         if path not in self._at:
             inner = [lines for there, lines in self._at.items() if there[: len(path)] == path]
             self._at[path] = min(inner, default=[])

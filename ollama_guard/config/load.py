@@ -16,9 +16,11 @@ import platformdirs
 from ollama_guard.config.addresses import is_ourselves, ollama_url
 from ollama_guard.config.catalogue import SETTINGS, with_values
 from ollama_guard.config.checks import check, remarks, valid_origin
+from ollama_guard.config.draft import Draft, Origin
+from ollama_guard.config.files import read_file
 from ollama_guard.config.models import for_model, is_cloud, matches, override_key
 from ollama_guard.config.schema import Settings
-from ollama_guard.config.sources import CONFIG_ENV, Draft, Origin, read_environment, read_file, read_flags
+from ollama_guard.config.sources import CONFIG_ENV, read_environment, read_flags
 
 __all__ = ["ConfigError", "Loaded", "Origin", "default_file", "in_force", "load"]
 

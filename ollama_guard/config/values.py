@@ -116,5 +116,6 @@ def quoted(setting: Setting, raw: Any) -> str:
     """The raw value as it may stand in a message: one line, of bounded length, and no secret."""
     if setting.secret:
         return "(hidden)"
-    text = ascii(raw) if not isinstance(raw, bool) else str(raw).lower()
+    plain = list(raw) if isinstance(raw, tuple) else raw
+    text = ascii(plain) if not isinstance(raw, bool) else str(raw).lower()
     return text if len(text) <= 80 else text[:77] + "..."

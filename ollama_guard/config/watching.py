@@ -23,23 +23,25 @@ class Channel(Struct, frozen=True, kw_only=True):
         Annotated[int, chars("Letters and digits a repeated unit needs.", 0, 1000, auto="by preset")] | None
     ) = None
     scale: (
-        Annotated[
-            float, number("The repeats that are needed are multiplied by this.", 0.1, 100, auto="by preset")
-        ]
-        | None
+        Annotated[float, number("Multiplies the repeats that are needed.", 0.1, 100, auto="by preset")] | None
     ) = None
     code: (
         Annotated[
             float,
             number(
-                "And by this in code, tables and data.", 0, 100, zero="no verdict there", auto="by preset"
+                "Multiplies them once more in code, tables and data.",
+                0,
+                100,
+                zero="no verdict there",
+                auto="by preset",
             ),
         ]
         | None
     ) = None
     asked: (
         Annotated[
-            float, number("And by this when the request asks for the repetition.", 1, 1000, auto="by preset")
+            float,
+            number("Multiplies them when the request asks for the repetition.", 1, 1000, auto="by preset"),
         ]
         | None
     ) = None

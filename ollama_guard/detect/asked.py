@@ -59,10 +59,10 @@ class Asked:
         return unit * copies in self._prompt
 
     def _names(self, unit: str) -> bool:
-        """Whether the words of the unit, seen as a circle, stand in the latest turns."""
+        """Whether the words of the unit, seen as a circle, stand in the latest turns (numbers need not)."""
         words = _WORD.findall(unit.casefold() * 2)
         words = words[1:-1] or words
-        return bool(words) and all(word in self._tail for word in set(words))
+        return bool(words) and all(word in self._tail for word in set(words) if not word.isdigit())
 
 
 def _largest(pattern: re.Pattern[str], text: str, named: re.Pattern[str] | None = None) -> int:

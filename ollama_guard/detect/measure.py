@@ -25,6 +25,7 @@ class Measure:
         self._asked = asked
         self._least: dict[int, Goal] = {}
         self.by_span = rules.span_min is not None
+        self.drift, self.drift_data = rules.drift, rules.drift_data
 
     def look(self, period: int) -> int:
         """The least mass at which a run of this period is worth judging."""
@@ -47,33 +48,46 @@ class Measure:
         anchor = next(size for size in (8, 4, 2, 1) if 2 * size <= max(fewest, 2))
         return Tier(anchor, anchor, NEAR.anchor)
 
-    def goal(self, unit: str, region: Region) -> Goal:
-        """The masses at which a run of this unit is suspicious, and at which it is certain."""
-        plain = goal(self._rules, unit, region)
+    def goal(self, unit: str, region: Region, *, table_only: bool = False) -> Goal:
+        """The masses at which a run of this unit is suspicious, and at which it is certain.
+
+        table_only: `span_min` does not apply (it is about text that is equal, or nearly so).
+        """
+        plain = None if table_only else by_span(self._rules, unit)
+        if plain is None:
+            plain = by_table(self._rules, unit, region)
         if plain.verdict >= NEVER or not self._asked.wants(unit):
             return plain
-        verdict = max(
-            math.ceil(plain.verdict * self._rules.asked), plain.verdict + self._asked.allowance(unit)
-        )
+        verdict = max(math.ceil(plain.verdict * self._rules.asked), plain.verdict + self._asked.allowance(unit))
         return Goal(verdict // 2, verdict)
 
 
-def goal(rules: ChannelRules, unit: str, region: Region) -> Goal:
-    """The same, whatever the request."""
-    kind, period = shape.shape_of(unit), len(unit)
-    if rules.span_min is not None:
-        core = shape.core_length(unit)
-        if core > 0 or rules.core_min == 0:
-            verdict = _span(rules, rules.span_min, kind, period, core)
-            return Goal(alarm_at(verdict), verdict)
-    if region is Region.BLOB:
-        kind = Shape.FLAT
+def by_table(rules: ChannelRules, unit: str, region: Region) -> Goal:
+    """What the tables ask for, whatever the request."""
+    period = len(unit)
+    kind = Shape.FLAT if region is Region.BLOB else shape.shape_of(unit)
     factor = _factor(rules, region, kind, period)
     if factor <= 0:
         return Goal(NEVER, NEVER)
     verdict = math.ceil(mass(rules.table(kind), period) * rules.scale * factor)
     plain = kind is Shape.TEXT and factor <= 1
     return Goal(alarm_at(verdict) if plain else max(1, verdict // 2), verdict)
+
+
+def by_span(rules: ChannelRules, unit: str) -> Goal | None:
+    """What `span_min` asks for; None where it does not apply.
+
+    A unit with a short core counts together with its neighbours; a long one needs no more copies than by table.
+    """
+    core = shape.core_length(unit) if rules.span_min is not None else 0
+    if rules.span_min is None or (core == 0 and rules.core_min > 0):
+        return None
+    period = len(unit)
+    together = math.ceil(rules.core_min / core) if rules.core_min else 1
+    enough = max(copies(rules.table(shape.shape_of(unit)), period), 1)
+    repeated = min(rules.span_copies * together - 1, enough)
+    verdict = max(rules.span_min - period, math.ceil(repeated * period))
+    return Goal(alarm_at(verdict), verdict)
 
 
 def mass(table: Table, period: int) -> int:
@@ -104,13 +118,6 @@ def _factor(rules: ChannelRules, region: Region, kind: Shape, period: int) -> fl
     if kind in {Shape.RULE, Shape.BLANK} and period <= _SEPARATOR:
         return 1.0
     return rules.code if period <= rules.code_upto else 1.0
-
-
-def _span(rules: ChannelRules, span_min: int, kind: Shape, period: int, core: int) -> int:
-    """The mass that `span_min` asks for. A long unit needs no more copies than the table would ask for."""
-    together = math.ceil(rules.core_min / core) if rules.core_min else 1
-    repeated = min(rules.span_copies * together - 1, max(copies(rules.table(kind), period), 1))
-    return max(span_min - period, math.ceil(repeated * period))
 
 
 def _least(rules: ChannelRules, period: int) -> Goal:

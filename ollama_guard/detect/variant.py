@@ -4,16 +4,18 @@ The same search as for verbatim repetition, on the folded text. Masses count fol
 reaches its own verdict first.
 """
 
+from typing import NamedTuple
+
 from . import shape
 from .finding import Finding, Kind
 from .fold import Folded
-from .measure import Measure
+from .measure import NEVER, Measure
 from .page import Page
 from .periodic import describe
 from .regions import Region
 from .rules import WatchRules
+from .shape import Shape
 from .tracker import Goal, Hit, Run, Tracker
-
 
 _IN_PROSE = 1.5
 """Folded text repeats a little more easily than the text itself."""
@@ -21,6 +23,16 @@ _IN_CODE = 3.0
 """Code is told apart by its operators, which folding takes away. (Times the factor for code.)"""
 _SYMBOLS = 0.08
 """Share of symbols in the raw unit from which it counts as code here."""
+_FIGURES = 0.2
+"""Share of digits from which a unit counts as data: logs, test vectors, measurements."""
+
+
+class Copy(NamedTuple):
+    """One copy of what repeats: folded, as it stands in the raw text, and the kind of place."""
+
+    folded: str
+    raw: str
+    region: Region
 
 
 class Variant:
@@ -34,10 +46,10 @@ class Variant:
         self._folded = Folded(numbers=self.kind is Kind.DRIFT, raw=page.text)
         self._tracker = Tracker(
             self._judge,
-            measure.look,
+            self._look,
             window=rules.window,
             max_period=rules.max_period,
-            short=measure.short_search(),
+            short=measure.short_search() if self.kind is Kind.VARIANT else None,
             before_cut=self._folded.forget,
         )
 
@@ -55,36 +67,46 @@ class Variant:
 
     def finding(self, hit: Hit, channel: str) -> Finding:
         """The evidence of a hit."""
-        unit = self._unit(hit.run)
+        unit = self._copy(hit.run).raw
         return describe(self.kind, channel, unit, self._folded.place(hit.run.start), self.place(hit))
 
-    def _unit(self, run: Run) -> str:
-        """One copy as it stands in the raw text; the folded one where that is gone."""
-        place = self._folded.place
-        raw = self._page.text(place(run.start - run.period), place(run.start))
-        return raw or self._tracker.unit(run)
+    def _look(self, period: int) -> int:
+        return self._measure.look(period)
 
     def _judge(self, run: Run) -> Goal:
+        copy = self._copy(run)
+        goal = self._measure.goal(copy.folded, copy.region)
+        if self._measure.by_span:
+            return goal
+        return goal.times(_IN_CODE if _coded(copy) else _IN_PROSE)
+
+    def _copy(self, run: Run) -> Copy:
         first, second = self._folded.place(run.start - run.period), self._folded.place(run.start)
         folded = self._tracker.unit(run)
         raw = self._page.text(first, second) or folded
-        region = self._page.region(raw, first, second)
-        code = region is not Region.PROSE or shape.symbols(raw) >= _SYMBOLS
-        goal = self._measure.goal(folded, region)
-        return goal if self._measure.by_span else goal.times(_IN_CODE if code else _IN_PROSE)
+        return Copy(folded, raw, self._page.region(raw, first, second))
 
 
 class Drift(Variant):
-    """The same with numbers folded: a counter that runs on while nothing else changes."""
+    """The same with numbers folded: a counter that runs on while nothing else changes.
+
+    Tables, records, logs and cases that are worked through look just like it, so only prose can become a verdict
+    in content, after many times the mass; data and code in reasoning only.
+    """
 
     kind = Kind.DRIFT
 
+    def _look(self, period: int) -> int:
+        return self._measure.look(period) * 2
+
     def _judge(self, run: Run) -> Goal:
-        first, second = self._folded.place(run.start - run.period), self._folded.place(run.start)
-        folded = self._tracker.unit(run)
-        raw = self._page.text(first, second) or folded
-        region = self._page.region(raw, first, second)
-        code = region is not Region.PROSE or shape.symbols(raw) >= _SYMBOLS
-        self.raws = getattr(self, "raws", {})
-        self.raws[id(run)] = (raw, code)
-        return self._measure.goal(folded, region)
+        copy = self._copy(run)
+        data = _coded(copy) or shape.figures(copy.raw) >= _FIGURES or shape.shape_of(copy.folded) is Shape.FLAT
+        factor = self._measure.drift_data if data else self._measure.drift
+        if factor <= 0:
+            return Goal(NEVER, NEVER)
+        return self._measure.goal(copy.folded, Region.PROSE, table_only=True).times(factor)
+
+
+def _coded(copy: Copy) -> bool:
+    return copy.region is not Region.PROSE or shape.symbols(copy.raw) >= _SYMBOLS

@@ -13,7 +13,7 @@ from .finding import Finding, Kind
 from .measure import Measure
 from .periodic import Periodic
 from .rules import WatchRules
-from .variant import Variant
+from .variant import Drift, Variant
 
 BLOCK = 64
 """Characters between two looks of the families that work on folded text. Sixteen deltas share their cost."""
@@ -94,7 +94,11 @@ class _Watched(_Channel):
         self._blank = BlankRun(own.blank_run)
         measure = Measure(own, asked)
         self._periodic = Periodic(measure, window=rules.window, max_period=rules.max_period)
-        self._families = [Variant(measure, rules, self._periodic.page)] if rules.variant else []
+        self._families: list[Variant] = []
+        if rules.variant:
+            self._families.append(Variant(measure, rules, self._periodic.page))
+        if rules.drift and (own.drift > 0 or own.drift_data > 0):
+            self._families.append(Drift(measure, rules, self._periodic.page))
 
     def feed(self, text: str) -> Finding | None:
         super().feed(text)

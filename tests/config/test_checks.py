@@ -1,9 +1,10 @@
 import msgspec
 import pytest
 
-from ollama_guard.config.checks import check, valid_origin
-from ollama_guard.config.schema import Settings
-from ollama_guard.config.sources import Origin
+from ollama_guard.config.catalogue import with_values
+from ollama_guard.config.checks import check, remarks, valid_origin
+from ollama_guard.config.draft import Origin
+from ollama_guard.config.schema import LadderStep, Override, Settings
 
 
 def settings(**given: object) -> Settings:
@@ -105,3 +106,88 @@ def test_origins_of_ollamas_own_list_are_origins() -> None:
         map(valid_origin, ["*", "null", "http://localhost:*", "app://*", "vscode-webview://abc", "https://x"])
     )
     assert not any(map(valid_origin, ["", "x", "http://x/path", "http://"]))
+
+
+def said(**given: object) -> Settings:
+    """Settings with these, "__" standing for a dot."""
+    return with_values(Settings(), {key.replace("__", "."): value for key, value in given.items()})
+
+
+def test_a_ladder_with_no_step_is_refused_while_there_are_retries() -> None:
+    [problem] = check(said(intervene__ladder=()), {"intervene.ladder": Origin("file", "c.toml, line 3")})
+    assert problem.startswith("intervene.ladder = [] (file c.toml, line 3): there is no step")
+    assert "set intervene.max_retries = 0" in problem
+    assert check(said(intervene__ladder=(), intervene__max_retries=0), {}) == []
+    assert check(said(intervene__ladder=(LadderStep(),)), {}) == []
+
+
+@pytest.mark.parametrize(("warn", "block"), [(5, 5), (6, 5)])
+def test_a_streak_is_warned_of_before_it_is_blocked(warn: int, block: int) -> None:
+    [problem] = check(said(streak__warn=warn, streak__block=block), {})
+    assert problem == f"streak.warn = {warn} (default): must be less than streak.block (5 calls)"
+    [problem] = check(said(streak__cycle_warn=warn, streak__cycle_block=block), {})
+    assert problem == f"streak.cycle_warn = {warn} (default): must be less than streak.cycle_block (5 rounds)"
+
+
+def test_a_table_that_is_none_is_refused_with_the_row() -> None:
+    [problem] = check(said(detect__channels__tool__table="8:12,2:30"), {})
+    assert problem.startswith("detect.channels.tool.table = '8:12,2:30' (default): '2:30': lengths must rise")
+
+
+@pytest.mark.parametrize("pair", [("span_min", "table"), ("span_min", "repeats"), ("table", "repeats")])
+def test_a_channel_is_told_one_threshold_only(pair: tuple[str, str]) -> None:
+    values = {"span_min": 24, "table": "*:10", "repeats": 3}
+    settings = said(**{f"detect__channels__content__{name}": values[name] for name in pair})
+    [problem] = check(settings, {})
+    assert problem.startswith(f"detect.channels.content.{pair[1]} = ")
+    assert f"detect.channels.content.{pair[0]} is set too" in problem
+    other = said(
+        **{
+            f"detect__channels__{where}__{name}": values[name]
+            for where, name in zip(("tool", "content"), pair, strict=True)
+        }
+    )
+    assert check(other, {}) == []
+
+
+def over(*models: tuple[str, dict[str, object]], **given: object) -> Settings:
+    return msgspec.structs.replace(said(**given), models=tuple(Override(*one) for one in models))
+
+
+def test_what_does_not_hold_together_for_some_models_is_told_by_their_pattern() -> None:
+    origins = {'models."qwen3*".streak.warn': Origin("file", "c.toml, line 9")}
+    [problem] = check(over(("qwen3*", {"streak.warn": 7})), origins)
+    assert problem == (
+        'models."qwen3*".streak.warn = 7 (file c.toml, line 9): must be less than streak.block (5 calls)'
+    )
+    [problem] = check(over(("qwen3*", {"streak.block": 3})), {})
+    assert problem.startswith('models."qwen3*".streak.warn = 3 (default): must be less')
+
+
+def test_each_pattern_is_told_its_own_fault_and_the_general_one_is_told_once() -> None:
+    both = over(("a*", {"streak.warn": 7}), ("b*", {"streak.warn": 7}))
+    assert [problem.partition(" ")[0] for problem in check(both, {})] == [
+        'models."a*".streak.warn',
+        'models."b*".streak.warn',
+    ]
+    general = over(("a*", {"stall.gap_sec": 1.0}), streak__warn=7)
+    assert [problem.partition(" ")[0] for problem in check(general, {})] == ["streak.warn"]
+
+
+def test_two_patterns_that_may_meet_have_to_hold_together_too() -> None:
+    one: dict[str, object] = {"streak.warn": 7, "streak.block": 9}
+    other: dict[str, object] = {"streak.block": 4}
+    origins = {'models."qwen3*".streak.warn': Origin("flag", "--set")}
+    [problem] = check(over(("qwen3*", one), ("*:8b", other)), origins)
+    assert problem.startswith('models."qwen3*" with models."*:8b".streak.warn = 7 (flag --set): must be less')
+    assert check(over(("*:8b", other), ("qwen3*", one)), origins) == []  # the later one has both values
+    assert check(over(("qwen3*", one), ("llama*", other)), origins) == []
+
+
+def test_settings_that_a_ladder_makes_idle_are_remarked_on() -> None:
+    settings = said(intervene__ladder=(LadderStep(),) * 3, intervene__steer="x")
+    steer, many = remarks(settings, {"intervene.steer": Origin("flag", "--set")})
+    assert steer == "intervene.steer is not used: intervene.ladder has all steps"
+    assert "intervene.ladder has 3 steps" in many
+    assert "intervene.max_retries = 2" in many
+    assert list(remarks(said(intervene__steer="x"), {"intervene.steer": Origin("flag", "--set")})) == []

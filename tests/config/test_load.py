@@ -6,7 +6,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from ollama_guard.config.catalogue import SETTINGS
-from ollama_guard.config.load import ConfigError, Loaded, Origin, default_file, load
+from ollama_guard.config.load import ConfigError, Loaded, Origin, default_file, in_force, load
 from ollama_guard.config.schema import Settings
 
 
@@ -147,3 +147,62 @@ def test_any_environment_gives_settings_or_a_list_of_problems(environ: dict[str,
         problems = error.problems
         event("refused")
     assert all("\n" not in problem for problem in problems)
+
+
+MODELS = """
+[stall]
+gap_sec = 7
+[models."qwen3*".stall]
+gap_sec = 8
+[models."*-cloud".stall]
+cloud_total_sec = 33
+"""
+
+
+@pytest.fixture
+def by_model(tmp_path: Path) -> Loaded:
+    path = tmp_path / "c.toml"
+    path.write_text(MODELS)
+    return load(file=path, environ={"OLLAMA_GUARD_STALL__GAP_SEC": "9"}, flags={})
+
+
+def test_what_is_said_for_some_models_is_loaded_and_traced(by_model: Loaded) -> None:
+    assert [one.pattern for one in by_model.settings.models] == ["qwen3*", "*-cloud"]
+    assert set(by_model.origins) - set(SETTINGS) == {
+        'models."qwen3*".stall.gap_sec',
+        'models."*-cloud".stall.cloud_total_sec',
+    }
+
+
+def test_what_is_in_force_for_a_model_comes_with_its_origin(by_model: Loaded) -> None:
+    qwen = in_force(by_model, "qwen3:8b")
+    assert qwen.settings.stall.gap_sec == 8.0  # said for it, so it wins over what is said for all
+    assert str(qwen.origins["stall.gap_sec"]).endswith("c.toml, line 5")
+    assert qwen.model == "qwen3:8b"
+    other = in_force(by_model, "llama3")
+    assert other.settings.stall.gap_sec == 9.0
+    assert other.origins["stall.gap_sec"] == Origin("env", "OLLAMA_GUARD_STALL__GAP_SEC")
+    assert by_model.settings.stall.gap_sec == 9.0
+
+
+def test_what_is_left_to_the_kind_of_model_is_told_for_a_model(by_model: Loaded) -> None:
+    local, cloud = in_force(by_model, "qwen3:8b"), in_force(by_model, "gpt-oss:120b-cloud")
+    assert local.settings.stall.max_total_sec == 3600.0
+    assert local.origins["stall.max_total_sec"] == Origin("default", "by stall.local_total_sec")
+    assert cloud.settings.stall.max_total_sec == 33.0
+    assert cloud.origins["stall.max_total_sec"] == Origin("file", "by stall.cloud_total_sec")
+    assert (cloud.settings.stall.max_reasoning_sec, cloud.settings.stall.reasoning_char_limit) == (
+        60.0,
+        20_000,
+    )
+
+
+def test_a_limit_that_is_set_is_not_left_to_the_kind_of_model() -> None:
+    there = in_force(loaded(max_total_sec="5"), "gpt-oss:120b-cloud")
+    assert there.settings.stall.max_total_sec == 5.0
+    assert there.origins["stall.max_total_sec"] == Origin("flag", "--max-total-sec")
+
+
+def test_remarks_are_among_the_notes() -> None:
+    flags = {"intervene.ladder": "[{}]", "intervene.steer": "x"}
+    assert "intervene.steer is not used" in load(file=None, environ={}, flags=flags).notes[0]

@@ -3,8 +3,9 @@
 import msgspec
 import pytest
 
-from ollama_guard.config.catalogue import SETTINGS, value_of
-from ollama_guard.config.schema import Settings
+from ollama_guard.config.catalogue import SETTINGS, STEP, value_of
+from ollama_guard.config.schema import Actions, Settings
+from ollama_guard.detect.finding import Kind
 
 
 @pytest.mark.parametrize(
@@ -29,6 +30,24 @@ from ollama_guard.config.schema import Settings
         ("truncated.factor", 4),
         ("truncated.token_cap", 1_000_000),
         ("heartbeat.heartbeat_sec", 10.0),
+        ("heartbeat.whole_commit_sec", 120.0),
+        ("intervene.ladder", None),
+        ("intervene.language", "auto"),
+        ("intervene.note", ""),
+        ("intervene.prefill", True),
+        ("streak.enabled", True),
+        ("streak.warn", 3),
+        ("streak.block", 5),
+        ("streak.abort", 3),
+        ("streak.ignored_tools", ()),
+        ("streak.ignore_errors", False),
+        ("streak.action", None),
+        ("streak.abort_with", "text"),
+        ("streak.volatile_fields", ()),
+        ("streak.cycles", True),
+        ("streak.cycle_warn", 3),
+        ("streak.cycle_block", 5),
+        ("streak.max_cycle", 4),
         ("log.content", False),
     ],
 )
@@ -47,7 +66,7 @@ def test_settings_cannot_be_changed_once_made() -> None:
 
 
 def test_every_number_has_both_bounds_so_that_infinity_and_nan_are_refused() -> None:
-    for setting in SETTINGS.values():
+    for setting in [*SETTINGS.values(), *STEP.values()]:
         if setting.kind in (int, float):
             assert setting.least is not None, setting.key
             assert setting.most is not None, setting.key
@@ -64,3 +83,15 @@ def test_every_number_has_both_bounds_so_that_infinity_and_nan_are_refused() -> 
 def test_the_numbers_in_a_help_text_are_the_defaults(key: str, local: str, cloud: str) -> None:
     stall = Settings().stall
     assert f"(local {getattr(stall, local):g}, cloud {getattr(stall, cloud):g})" in SETTINGS[key].help
+
+
+def test_every_kind_of_finding_has_an_action_that_can_be_set() -> None:
+    in_its_own_section = {Kind.CALL_STREAK.value}
+    names = {field.name for field in msgspec.structs.fields(Actions)}
+    assert names == {kind.value for kind in Kind} - in_its_own_section
+
+
+def test_the_numbers_of_the_channels_and_the_actions_are_all_left_to_preset_and_general_action() -> None:
+    for key, setting in SETTINGS.items():
+        if key.startswith(("detect.channels.", "detect.actions.")):
+            assert setting.default is None, key

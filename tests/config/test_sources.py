@@ -1,124 +1,13 @@
-import os
-from pathlib import Path
-
 import pytest
 
-from ollama_guard.config.sources import Draft, Origin, read_environment, read_file, read_flags
-
-
-def from_file(tmp_path: Path, text: str) -> Draft:
-    path = tmp_path / "config.toml"
-    path.write_text(text, encoding="utf-8")
-    draft = Draft()
-    read_file(draft, path, must_exist=True)
-    return draft
+from ollama_guard.config.draft import Draft, Origin
+from ollama_guard.config.sources import read_environment, read_flags
 
 
 def from_environment(**environ: str) -> Draft:
     draft = Draft()
     read_environment(draft, environ)
     return draft
-
-
-def test_a_value_of_a_file_is_traced_to_its_line(tmp_path: Path) -> None:
-    draft = from_file(tmp_path, "# hello\n[stall]\n\nmax_total_sec = 5\n")
-    assert draft.values == {"stall.max_total_sec": 5.0}
-    assert str(draft.origins["stall.max_total_sec"]) == f"file {tmp_path / 'config.toml'}, line 4"
-
-
-def test_no_line_is_named_where_two_could_be_meant(tmp_path: Path) -> None:
-    draft = from_file(tmp_path, '[intervene]\nsteer = """\nsteer = 1\n"""\n')
-    assert draft.origins["intervene.steer"] == Origin("file", str(tmp_path / "config.toml"))
-
-
-def test_a_byte_order_mark_and_windows_line_ends_are_no_fault(tmp_path: Path) -> None:
-    path = tmp_path / "config.toml"
-    path.write_bytes(b"\xef\xbb\xbf[server]\r\nport = 1\r\n")
-    draft = Draft()
-    assert read_file(draft, path, must_exist=True)
-    assert draft.values == {"server.port": 1}
-
-
-def test_all_problems_of_a_file_are_told_and_the_good_values_kept(tmp_path: Path) -> None:
-    draft = from_file(
-        tmp_path,
-        '[server]\nport = 99999\nprot = 1\nhost = "::1"\n[detect]\npreset = "mild"\n[setver]\nx = 1\n',
-    )
-    assert draft.values == {"server.host": "::1"}
-    joined = "\n".join(draft.problems)
-    assert len(draft.problems) == 4
-    assert "server.port = 99999" in joined
-    assert "from 0 to 65,535" in joined
-    assert "line 2" in joined
-    assert "server.prot" in joined
-    assert "did you mean server.port?" in joined
-    assert "balanced or strict" in joined
-    assert "did you mean server?" in joined
-
-
-@pytest.mark.parametrize(
-    ("text", "meant"),
-    [
-        ("port = 1\n", "did you mean server.port?"),
-        ("max_total_sec = 1\n", "did you mean stall.max_total_sec?"),
-        ("[server]\nmax_total_sec = 1\n", "did you mean stall.max_total_sec?"),
-        (
-            "[server]\nmax_retries = 1\n",
-            "intervene.max_retries or empty.max_retries or truncated.max_retries",
-        ),
-        ("max_empty_retries = 1\n", "did you mean empty.max_retries?"),
-        ("server = 1\n", "write [server]"),
-        ("[zzz]\n", "sections are server, upstream"),
-        ("[log]\nqqqqqqqq = 1\n", "[log] has file, level"),
-    ],
-)
-def test_an_unknown_key_is_answered_with_what_may_have_been_meant(
-    tmp_path: Path, text: str, meant: str
-) -> None:
-    [problem] = from_file(tmp_path, text).problems
-    assert meant in problem
-
-
-def test_a_file_that_is_not_toml_is_told_with_file_and_line(tmp_path: Path) -> None:
-    [problem] = from_file(tmp_path, "[server]\nport = = 1\n").problems
-    assert str(tmp_path / "config.toml") in problem
-    assert "line 2" in problem
-
-
-def test_a_file_that_nests_too_deep_is_a_problem_not_a_crash(tmp_path: Path) -> None:
-    assert from_file(tmp_path, "a = " + "[" * 100_000).problems
-
-
-def test_a_file_that_is_not_text_is_told(tmp_path: Path) -> None:
-    path = tmp_path / "config.toml"
-    path.write_bytes(b"[server]\nhost = '\xff'\n")
-    draft = Draft()
-    assert not read_file(draft, path, must_exist=False)
-    assert "UTF-8" in draft.problems[0]
-
-
-def test_a_missing_file_is_a_problem_only_when_it_was_asked_for(tmp_path: Path) -> None:
-    draft = Draft()
-    assert not read_file(draft, tmp_path / "none.toml", must_exist=False)
-    assert draft.problems == []
-    read_file(draft, tmp_path / "none.toml", must_exist=True)
-    assert "no such file" in draft.problems[0]
-
-
-def test_a_folder_in_place_of_a_file_is_told(tmp_path: Path) -> None:
-    draft = Draft()
-    read_file(draft, tmp_path, must_exist=False)
-    assert "cannot be read" in draft.problems[0]
-
-
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
-def test_a_file_without_permission_is_told(tmp_path: Path) -> None:
-    path = tmp_path / "config.toml"
-    path.write_text("")
-    path.chmod(0)
-    draft = Draft()
-    read_file(draft, path, must_exist=False)
-    assert "cannot be read" in draft.problems[0]
 
 
 def test_the_environment_has_full_and_short_names_and_the_full_one_wins() -> None:
@@ -184,3 +73,24 @@ def test_an_unknown_flag_is_answered_with_what_may_have_been_meant() -> None:
     draft = Draft()
     read_flags(draft, {"server.prot": "1"})
     assert "did you mean server.port?" in draft.problems[0]
+
+
+def test_the_environment_names_a_section_inside_a_section() -> None:
+    draft = from_environment(OLLAMA_GUARD_DETECT__ACTIONS__DRIFT="stop")
+    assert draft.values == {"detect.actions.drift": "stop"}
+
+
+@pytest.mark.parametrize(
+    "name", ["models.stall.gap_sec", "models.q.server.port", "models.q", "models..log.file"]
+)
+def test_a_flag_for_no_model_or_no_setting_of_models_is_refused(name: str) -> None:
+    draft = Draft()
+    read_flags(draft, {name: "1"})
+    [problem] = draft.problems
+    assert problem.startswith(f"{name} (flag --set): no such setting; write models.NAME*.SECTION.KEY")
+    assert draft.models == []
+
+
+def test_a_variable_for_some_models_is_answered_with_where_to_say_it() -> None:
+    [problem] = from_environment(OLLAMA_GUARD_MODELS__QWEN3__STALL__GAP_SEC="1").problems
+    assert "in the file, or with --set" in problem

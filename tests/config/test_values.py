@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ollama_guard.config.catalogue import SETTINGS
-from ollama_guard.config.values import quoted, read, read_text
+from ollama_guard.config.schema import LadderStep
+from ollama_guard.config.values import NotAcceptedError, quoted, read, read_text
 
 
 @pytest.mark.parametrize(
@@ -24,6 +25,13 @@ from ollama_guard.config.values import quoted, read, read_text
         ("empty.retry", "1", True),
         ("server.allowed_hosts", "a.lan, b.lan,", ("a.lan", "b.lan")),
         ("detect.preset", "strict", "strict"),
+        ("detect.channels.tool.code", "0", 0.0),
+        ("detect.channels.tool.table", "auto", None),
+        ("detect.actions.drift", "off", "off"),
+        ("detect.actions.drift", "auto", None),
+        ("intervene.ladder", "auto", None),
+        ("intervene.ladder", "[]", ()),
+        ("intervene.ladder", '[{"model": "m", "seed": "auto"}]', (LadderStep(model="m"),)),
         ("intervene.steer", " keep blanks ", " keep blanks "),
     ],
 )
@@ -47,6 +55,13 @@ def test_text_is_read_by_the_settings_type(key: str, text: str, value: object) -
         ("empty.retry", ""),
         ("detect.preset", "Strict"),
         ("detect.window", "24999"),
+        ("detect.actions.periodic", "off"),
+        ("detect.actions.token_run", "off"),
+        ("detect.actions.empty", "stop"),
+        ("detect.actions.truncated", "stop"),
+        ("intervene.ladder", "steer"),
+        ("intervene.ladder", "{}"),
+        ("intervene.ladder", "[" * 100_000),
         ("server.port", "9" * 5000),
     ],
 )
@@ -99,3 +114,38 @@ def test_a_quoted_value_is_one_short_printable_line(text: str) -> None:
 
 def test_a_quoted_secret_is_hidden() -> None:
     assert "hunter2" not in quoted(SETTINGS["server.token"], "hunter2")
+
+
+def test_every_fault_of_a_ladder_is_told_with_its_place_and_what_to_write() -> None:
+    raw = [
+        {"name": "ok", "no_think": True},
+        {"temprature": 1, "top_p": 3, "wording": "loud"},
+        "steer",
+        {"q": 1},
+    ]
+    with pytest.raises(NotAcceptedError) as caught:
+        read(SETTINGS["intervene.ladder"], raw)
+    told = {fault.place: fault.what for fault in caught.value.faults}
+    assert told["[2].temprature"] == "no such setting; did you mean temperature?"
+    assert told["[2].top_p"].startswith("accepted is a number from 0.01 to 1")
+    assert told["[2].wording"] == "accepted is gentle or firm"
+    assert told["[3]"].startswith("a step is a table of name, wording")
+    assert told["[4].q"].startswith("no such setting; a step has name, wording")
+    assert len(told) == 5
+
+
+def test_a_step_keeps_all_that_was_said_of_it() -> None:
+    said = {
+        "name": "n",
+        "wording": "firm",
+        "text": "Stop: {what}.",
+        "no_think": True,
+        "temperature": 1,
+        "top_p": 0.5,
+        "repeat_penalty": 1.2,
+        "frequency_penalty": -1,
+        "seed": 7,
+        "model": "m",
+    }
+    [step] = read(SETTINGS["intervene.ladder"], [said])
+    assert {name: getattr(step, name) for name in said} == said

@@ -113,3 +113,10 @@ def test_resumed_text_goes_on_after_what_the_partial_answer_has(
     messages = [{"role": "user", "content": "Count."}, {"role": "assistant", "content": partial}]
     step = Step("say", "one two three", {"resume": True, "overlap": overlap, "chunk": 0})
     assert "".join(pieces(step, asked(messages=messages))) == said
+
+
+def test_text_is_resumed_from_a_bare_prompt_too() -> None:
+    step = Step("say", "One after the other, two, three, four.", {"resume": True, "chunk": 0})
+    prompt = "Count.\n\nOne after the other, two, two, two\n\nGo on."
+    ask = asks.read("/api/generate", request("/api/generate", "mock:x", text=prompt))
+    assert "".join(pieces(step, ask)) == "hree, four."
