@@ -16,6 +16,8 @@ from mocks.script import Script, ScriptError
 
 _UNLOAD = (0, "0", "0s")
 
+Conversation = tuple[str, str, str]  # path, model, first text of the user
+
 
 @dataclass
 class Generations:
@@ -25,7 +27,7 @@ class Generations:
     catalogue: Catalogue
     delay: float
     scripts: dict[str, Script] = field(default_factory=scripts.load_folder)
-    attempts: Counter[tuple[str, str]] = field(default_factory=Counter)  # by model and first user text
+    attempts: Counter[Conversation] = field(default_factory=Counter)
     wedged: set[str] = field(default_factory=set)
 
     def reset(self) -> None:
@@ -102,15 +104,17 @@ class Generations:
         entry.script = script.name
         return script
 
-    def _conversation(self, ask: Ask) -> tuple[str, str]:
-        """Its model and first user text; a text that goes on, on a new line, after a known one is that one's.
+    def _conversation(self, ask: Ask) -> Conversation:
+        """A text that goes on, on a new line, after one that is known belongs to that one's conversation.
 
         On the paths that take a bare prompt, what a proxy adds can only stand after the client's own text.
         """
         known = [
-            text for model, text in self.attempts if model == ask.model and ask.first.startswith(text + "\n")
+            text
+            for path, model, text in self.attempts
+            if (path, model) == (ask.path, ask.model) and ask.first.startswith(text + "\n")
         ]
-        return ask.model, max(known, key=len, default=ask.first)
+        return ask.path, ask.model, max(known, key=len, default=ask.first)
 
     def _by_model(self, model: str) -> Script | None:
         """`mock:NAME`, `mock:NAME-cloud`, `mock-NAME:cloud`, or a name registered as it stands."""

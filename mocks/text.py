@@ -18,7 +18,11 @@ def pieces(step: Step, ask: Ask) -> Iterator[str]:
     if isinstance(step.value, Mapping):
         yield from _ramble(step.value["ramble"], ask.key)
         return
-    text = resumed(step.value, ask.partial, step.options) if step.options.get("resume") else step.value
+    text = (
+        resumed(step.value, _partial(step.value, ask), step.options)
+        if step.options.get("resume")
+        else step.value
+    )
     times = step.options.get("times", 1)
     count = 0
     while text and (times is None or count < times):
@@ -38,8 +42,16 @@ def _cut(text: str, options: Json) -> Iterator[str]:
         yield text[at : at + size]
 
 
+def _partial(text: str, ask: Ask) -> str:
+    """The partial answer of the request; in a bare prompt, from where the start of `text` stands in it."""
+    if ask.partial or len(ask.turns) > 1:
+        return ask.partial
+    at = ask.last.find(text[:24])
+    return ask.last[at:] if at > 0 else ""
+
+
 def resumed(text: str, partial: str, options: Json) -> str:
-    """What is left of `text` after the longest start of it that `partial` ends in or begins with."""
+    """What is left of `text` after the longest start that it has in common with `partial`."""
     at = _common(text, partial)
     return text[max(0, at - options.get("overlap", 0)) :] if at else text
 

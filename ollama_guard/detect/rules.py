@@ -49,8 +49,8 @@ class ChannelRules:
     code:      multiplies it once more for units of up to `code_upto` in code, tables, markup and data, which repeat
                by nature. 0 = no verdict there, whatever the length.
     asked:     multiplies it when the request asks for the repetition, or already holds it.
-    drift:     multiplies the table for text that is equal but for its numbers; drift_data: the same where it is no
-               prose (records, tables, sums, cases). 0 = no verdict.
+    drift:     multiplies the table for text that is equal but for its numbers; drift_data: the same for
+               sentences full of symbols and figures. 0 = no verdict. (Records and tables are never a verdict.)
     blank_run: white space without a visible character, however mixed, that is a verdict. 0 = off.
     """
 
@@ -68,7 +68,7 @@ class ChannelRules:
     code_upto: int = 100
     asked: float = 4.0
     drift: float = 6.0
-    drift_data: float = 0.0
+    drift_data: float = 8.0
     blank_run: int = 1500
 
     def table(self, shape: Shape) -> Table:
@@ -110,7 +110,7 @@ class WatchRules:
 _REASONING = ChannelRules(scale=0.75, code=1.35, drift_data=8.0)  # no document: lists, refrains and data are rare there
 _CONTENT = ChannelRules()
 _TOOL = ChannelRules(
-    scale=2.0, code=1.0, drift=0.0, blank_run=400
+    scale=2.0, code=1.0, drift=0.0, drift_data=0.0, blank_run=400
 )  # data and code by nature, and a cut costs the whole call
 
 BALANCED = WatchRules(reasoning=_REASONING, content=_CONTENT, tool=_TOOL)

@@ -14,7 +14,6 @@ from .page import Page
 from .periodic import describe
 from .regions import Region
 from .rules import WatchRules
-from .shape import Shape
 from .tracker import Goal, Hit, Run, Tracker
 
 _IN_PROSE = 1.5
@@ -23,8 +22,11 @@ _IN_CODE = 3.0
 """Code is told apart by its operators, which folding takes away. (Times the factor for code.)"""
 _SYMBOLS = 0.08
 """Share of symbols in the raw unit from which it counts as code here."""
-_FIGURES = 0.2
+_FIGURES = 0.15
 """Share of digits from which a unit counts as data: logs, test vectors, measurements."""
+
+_WORDS = 8
+"""Different words in a unit from which it says something, and is no record of data."""
 
 
 class Copy(NamedTuple):
@@ -90,8 +92,8 @@ class Variant:
 class Drift(Variant):
     """The same with numbers folded: a counter that runs on while nothing else changes.
 
-    Tables, records, logs and cases that are worked through look just like it, so only prose can become a verdict
-    in content, after many times the mass; data and code in reasoning only.
+    Tables, records, logs and cases that are worked through look just like it, so it takes many times the mass,
+    and text of symbols and figures must have words enough to be no data.
     """
 
     kind = Kind.DRIFT
@@ -101,8 +103,10 @@ class Drift(Variant):
 
     def _judge(self, run: Run) -> Goal:
         copy = self._copy(run)
-        data = _coded(copy) or shape.figures(copy.raw) >= _FIGURES or shape.shape_of(copy.folded) is Shape.FLAT
-        factor = self._measure.drift_data if data else self._measure.drift
+        if _coded(copy) or shape.figures(copy.raw) >= _FIGURES:
+            factor = self._measure.drift_data if len(set(copy.folded.split())) >= _WORDS else 0.0
+        else:
+            factor = self._measure.drift
         if factor <= 0:
             return Goal(NEVER, NEVER)
         return self._measure.goal(copy.folded, Region.PROSE, table_only=True).times(factor)

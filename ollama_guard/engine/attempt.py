@@ -98,8 +98,7 @@ class Attempt:
         if not frame.data:
             return Judged(frame, ())
         events = self._session.read(frame)
-        if events:
-            self._silence.event(self._now)
+        self._silence.event(self._now)  # also one that says nothing: /v1/completions hides reasoning so
         found = [finding for event in events if (finding := self._event(event)) is not None]
         return Judged(frame, events, found[0] if found and self._watching else None)
 

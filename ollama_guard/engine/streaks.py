@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.streak import Streak, StreakRules, find
-from ollama_guard.history import Call
+from ollama_guard.history import Call, Said
 from ollama_guard.wire.dialect import Dialect, Refused, Reissue, Request
 
 KEPT_TURNS = 1024
@@ -45,6 +45,7 @@ class Streaks:
     """The streak of one request, if it has one, and what is done about it."""
 
     def __init__(self, dialect: Dialect, request: Request, policy: StreakPolicy, counts: BlockCounts) -> None:
+        self._dialect = dialect
         self._request = request
         self._policy = policy
         self._counts = counts
@@ -71,10 +72,18 @@ class Streaks:
 
     def block(self, plan: Reissue, call: Call) -> Reissue | None:
         """The request that tells the model of the refusal; None when it has been told often enough."""
-        turn = hashlib.sha256(f"{self._request.model}\0{self._request.prompt}".encode()).hexdigest()
-        if self._counts.add(turn) >= self._policy.rules.abort:
+        if self._counts.add(self._turn()) >= self._policy.rules.abort:
             return None
         return replace(plan, steer=None, refused=(*plan.refused, Refused(call, _refusal(call))))
+
+    def _turn(self) -> str:
+        """What tells this turn of the user from others: the model, what was asked, its first calls' ids."""
+        request, first = self._request, ""
+        for item in self._dialect.history(request):
+            if isinstance(item, Said):
+                break
+            first = ",".join(call.id for call in item.calls)
+        return hashlib.sha256(f"{request.model}\0{request.prompt}\0{first}".encode()).hexdigest()
 
     @property
     def ends_in_error(self) -> bool:

@@ -138,8 +138,13 @@ class MessagesSession:
         return start + (b"" if self._finished else self._finish(payload)) + self._stop()
 
     def collect(self, frame: Frame, events: Sequence[Event]) -> None:
-        """What a stream would be given, kept for the one body."""
-        self.splice(frame, events)
+        """What a stream would be given, kept for the one body; the guard's own text comes without a frame."""
+        if frame.data:
+            self.splice(frame, events)
+            return
+        for event in events:
+            if isinstance(event, Text):
+                self.text(event)
 
     def body(self) -> bytes:
         """The message; `{}` for a request that asked for a stream."""

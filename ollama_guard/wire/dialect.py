@@ -119,8 +119,9 @@ class Session(Protocol):
         """A normal end as the model's own (`stop`, `length`), terminator included; closes open blocks."""
 
     def collect(self, frame: Frame, events: Sequence[Event]) -> None:
-        """For a client that asked for no stream, instead of `passed` and `splice`: keep what `body` needs.
-        Called over all attempts; like in `splice`, `events` win over the frame."""
+        """For a client that asked for no stream, in place of `passed` and `splice`: keep what `body` needs.
+        Called over all attempts; like in `splice`, `events` win over the frame, which is empty for text
+        of the guard's own."""
 
     def body(self) -> bytes:
         """The one JSON body that Ollama would have sent for what was collected. Complete after a finish event

@@ -93,6 +93,9 @@ class OllamaSession:
         return self._own({self._form.content: ""}, done=True, done_reason=reason, **counts)
 
     def collect(self, frame: Frame, events: Sequence[Event]) -> None:
+        if not frame.data:  # text of the guard's own
+            self._whole.say(events)
+            return
         line, _ = self._rewrite(frame, events)
         if line:
             self._whole.add(line)

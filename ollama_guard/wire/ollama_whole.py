@@ -1,9 +1,9 @@
 """The one object of a client that did not ask for a stream, made from the lines of a stream."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ollama_guard.events import Channel, Event
+from ollama_guard.events import Channel, Event, Text
 from ollama_guard.wire import jsontext
 from ollama_guard.wire.ollama_lines import Form
 from ollama_guard.wire.textparts import REASONING_KEYS, joined, read_texts
@@ -29,6 +29,10 @@ class Whole:
         probabilities = line.get("logprobs")
         if isinstance(probabilities, list):
             self._logprobs += probabilities
+
+    def say(self, events: Sequence[Event]) -> None:
+        """Take in text that came in no line."""
+        self._texts += [event for event in events if isinstance(event, Text)]
 
     def body(self, empty: Mapping[str, Any]) -> bytes:
         """The object; `empty` is a line that says nothing, for when there was none."""

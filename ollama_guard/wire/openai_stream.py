@@ -117,6 +117,9 @@ class OpenAISession:
         return b"".join(out) + sse.DONE
 
     def collect(self, frame: Frame, events: Sequence[Event]) -> None:
+        if not frame.data:  # text of the guard's own
+            self._whole.say(events)
+            return
         chunk, _ = self._rewrite(frame, events)
         if chunk:
             self._whole.add(chunk)

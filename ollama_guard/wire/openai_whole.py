@@ -1,9 +1,9 @@
 """The one body of a client that did not ask for a stream, made from the chunks of a stream."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ollama_guard.events import Channel, Event
+from ollama_guard.events import Channel, Event, Text
 from ollama_guard.wire import jsontext
 from ollama_guard.wire.openai_chunks import IDENTITY, Form, choice_index
 from ollama_guard.wire.textparts import joined, read_texts
@@ -62,6 +62,12 @@ class Whole:
         if isinstance(usage, dict):
             self._usage = usage
         self._more |= {key: value for key, value in chunk.items() if key not in _PLACED}
+
+    def say(self, events: Sequence[Event]) -> None:
+        """Take in text that came in no chunk."""
+        for event in events:
+            if isinstance(event, Text):
+                self._choices.setdefault(event.choice, _Choice()).texts.append(event)
 
     def body(self, identity: Mapping[str, Any], reasoning: str) -> bytes:
         """The completion. `reasoning` is the name for a thought."""

@@ -122,8 +122,13 @@ class ResponsesSession:
         return self._finish("response.completed", last)
 
     def collect(self, frame: Frame, events: Sequence[Event]) -> None:
-        """What a stream would be given, kept for the one body."""
-        self.splice(frame, events)
+        """What a stream would be given, kept for the one body; the guard's own text comes without a frame."""
+        if frame.data:
+            self.splice(frame, events)
+            return
+        for event in events:
+            if isinstance(event, Text):
+                self.text(event)
 
     def body(self) -> bytes:
         """The response, in the arrangement of one that was not streamed."""

@@ -64,6 +64,7 @@ def test_a_bound_changes_no_bytes_and_no_data(
     split = frames(framing, cut(data, at), limit)
     assert b"".join(frame.raw for frame in split) == data
     assert [(f.data, f.event) for f in split if f.whole] == kept
+    assert all(frame.raw for frame in split)
     assert all(len(f.raw) <= max(limit + 1, len(piece)) for f in split for piece in [data] if f.data)
 
 
@@ -162,6 +163,12 @@ def test_a_frame_over_the_bound_passes_in_fragments_and_its_last_piece_is_whole(
     assert framer.feed(b'}\n{"a":1}\n') == [Frame(b"}\n"), Frame(b'{"a":1}\n', b'{"a":1}')]
 
 
+def test_a_frame_over_the_bound_keeps_back_a_cr_that_may_be_its_end() -> None:
+    framer = Framer(Framing.SSE, limit=16)
+    assert framer.feed(b"data: " + b"x" * 20 + b"\r\r") == [Frame(b"data: " + b"x" * 20 + b"\r", whole=False)]
+    assert framer.feed(b"data: b") == [Frame(b"\r")]
+
+
 def test_a_frame_over_the_bound_that_comes_at_once_has_no_data() -> None:
     assert sse(b"data: " + b"x" * 20 + b"\n\n", limit=16) == [Frame(b"data: " + b"x" * 20 + b"\n\n")]
 
@@ -170,13 +177,13 @@ def test_a_frame_over_the_bound_that_comes_at_once_has_no_data() -> None:
 def test_work_is_linear_in_the_bytes_of_a_frame_that_comes_in_pieces(end: bytes) -> None:
     def cost(pieces: int) -> float:
         best = float("inf")
-        for _ in range(3):
+        for _ in range(5):
             framer = Framer(Framing.SSE)
-            start = time.perf_counter()
+            start = time.process_time()
             for _ in range(pieces):
                 framer.feed(b"data: " + b"x" * 200 + end)
             (frame,) = framer.feed(end + b"x")
-            best = min(best, time.perf_counter() - start)
+            best = min(best, time.process_time() - start)
             assert len(frame.data) == pieces * 201 - 1
         return best
 
@@ -185,6 +192,6 @@ def test_work_is_linear_in_the_bytes_of_a_frame_that_comes_in_pieces(end: bytes)
 
 def test_many_short_lines_with_cr_alone_are_searched_once() -> None:
     framer = Framer(Framing.SSE)
-    start = time.perf_counter()
+    start = time.process_time()
     assert len(framer.feed(b"data: a\r\r" * 100_000)) == 99_999
-    assert time.perf_counter() - start < 10  # searching the rest for a LF at each line would take minutes
+    assert time.process_time() - start < 10  # searching the rest for a LF at each line would take minutes

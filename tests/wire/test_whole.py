@@ -17,6 +17,7 @@ from ollama_guard.wire.ollama_chat import OllamaChat
 from ollama_guard.wire.ollama_generate import OllamaGenerate
 from ollama_guard.wire.openai_chat import OpenAIChat
 from ollama_guard.wire.openai_completions import OpenAICompletions
+from ollama_guard.wire.table import DIALECTS
 from tests.wire.judges import gpt
 from tests.wire.ollama_writes import ALL, SAY, STOP, THINK, WRITERS, frames, generations, go, request, sse
 from tests.wire.test_ollama_stream import client
@@ -239,3 +240,17 @@ def said(dialect: Dialect, value: Any) -> tuple[str, str, str | None, int | None
     else:
         thought, content = answer.thinking, answer.response
     return thought or "", content or "", answer.done_reason, answer.eval_count
+
+
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
+def test_text_of_our_own_is_in_the_body(dialect: Dialect) -> None:
+    """The engine's own words come without a frame: a note, or what ends a streak of tool calls."""
+    asked = {"messages": [{"role": "user", "content": "Why?"}], "prompt": "Why?", "input": "Why?"}
+    body = {"model": "demo:8b", "max_tokens": 100, "stream": False, **asked}
+    made = dialect.request(json.dumps(body).encode())
+    assert made is not None
+    talk = dialect.session(made, at=1790000000.0)
+    talk.begin_attempt()
+    talk.collect(Frame(b""), [Text(Channel.CONTENT, "Ended here.")])
+    talk.ending("stop")
+    assert b"Ended here." in talk.body()
