@@ -101,7 +101,9 @@ class Verdicts(Probing):
             self._show(judged, now)
 
     def _show(self, judged: Judged, now: float) -> None:
-        if self._number == 1 or not (self._client.told or self._client.inside_frame):
+        # A fallback model's name is not the client's business, even where nothing was shown before.
+        untouched = not (self._client.told or self._client.inside_frame) and self._plan.model is None
+        if self._number == 1 or untouched:
             self._client.passed(judged.frame, judged.events, now)
         elif judged.frame.data:
             self._client.spliced(judged.frame, self._joint.mend(self._with_usage(judged.events)), now)

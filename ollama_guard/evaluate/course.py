@@ -91,11 +91,11 @@ def sources(paths: Sequence[Path], plan: Plan) -> Iterator[Source]:
 
 
 def run(
-    paths: Sequence[Path], plan: Plan, *, jobs: int = 1, progress: Callable[[Result], None] | None = None
+    found: Iterable[Source], plan: Plan, *, jobs: int = 1, progress: Callable[[Result], None] | None = None
 ) -> Result:
     """Play everything. Ended by the keyboard, what was done until then is the result, not `complete`."""
     result = Result({name: Score(name) for name in plan.names})
-    batches = _batches(sources(paths, plan))
+    batches = _batches(found)
     try:
         for batch in _in_order(batches, plan, jobs):
             for one in batch:

@@ -120,18 +120,18 @@ def _label(row: Row, where: str) -> Label:
     if truth is Truth.HEALTHY:
         return Label(truth)
     begins = row.get("degenerate_from")
-    onset, begins = begins if onset is None else onset, onset if begins is None else begins
-    period = row.get("period") or 0
-    if not (_offset(onset) and _offset(begins) and _offset(period)):
-        if truth is Truth.GRAY:
-            return Label(truth, str(row.get("kind") or ""))
-        raise InputError(f"{where}: a loop needs an onset")
-    first = int(onset)
-    return Label(truth, str(row.get("kind") or "loop"), first, min(first, int(begins)), int(period))
+    first = _offset(begins if onset is None else onset)
+    start = _offset(onset if begins is None else begins)
+    period = _offset(row.get("period") or 0)
+    if first is not None and start is not None and period is not None:
+        return Label(truth, str(row.get("kind") or "loop"), first, min(first, start), period)
+    if truth is Truth.GRAY:
+        return Label(truth, str(row.get("kind") or ""))
+    raise InputError(f"{where}: a loop needs an onset, and offsets that are numbers")
 
 
-def _offset(value: object) -> bool:
-    return isinstance(value, (int, float)) and value >= 0
+def _offset(value: object) -> int | None:
+    return int(value) if isinstance(value, (int, float)) and value >= 0 else None
 
 
 def _lengths(chunks: object) -> bool:

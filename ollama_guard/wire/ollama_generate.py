@@ -56,7 +56,7 @@ class OllamaGenerate:
         fields = dict(request.fields)
         in_place = bool(fields.get("raw") or fields.get("suffix"))
         fields["prompt"] = reissue.extended(fields["prompt"], plan, in_place=in_place)
-        return ollama_request.replan(request, fields, plan)
+        return ollama_request.replan(request, fields, reissue.unsteered(plan) if in_place else plan)
 
     def failure(self, status: int, kind: str, message: str) -> bytes:  # noqa: ARG002  the caller sends the status
         return failure(kind, message)

@@ -48,8 +48,9 @@ class OpenAICompletions:
 
     def rebuild(self, request: Request, plan: Reissue) -> bytes:
         fields = dict(request.fields)
-        fields["prompt"] = reissue.extended(fields["prompt"], plan, in_place=bool(fields.get("suffix")))
-        return replan(request, fields, plan)
+        in_place = bool(fields.get("suffix"))
+        fields["prompt"] = reissue.extended(fields["prompt"], plan, in_place=in_place)
+        return replan(request, fields, reissue.unsteered(plan) if in_place else plan)
 
     def failure(self, status: int, kind: str, message: str) -> bytes:  # noqa: ARG002  the caller sends the status
         return failure(kind, message)

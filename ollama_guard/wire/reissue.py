@@ -1,6 +1,7 @@
 """How a plan changes a request, where several dialects do it alike. Everything returns new values."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ollama_guard.wire import jsontext
@@ -38,6 +39,13 @@ def extended(prompt: str, plan: Reissue, *, in_place: bool) -> str:
     if in_place or plan.prefill:
         return prompt + plan.partial
     return "\n\n".join(part for part in (prompt, plan.partial, plan.steer) if part)
+
+
+def unsteered(plan: Reissue) -> Reissue:
+    """A plan for a prompt that is gone on from in place: no words can steer there, so the sampler moves."""
+    if plan.steer is None or plan.sampler is not None:
+        return plan
+    return replace(plan, sampler=Sampler(temperature=0.9, top_p=0.95, repeat_penalty=1.15, seed=7919))
 
 
 def tokens(limit: Any, plan: Reissue) -> Any:

@@ -7,7 +7,7 @@ import pytest
 
 from ollama_guard.detect.silence import SilenceLimits
 from ollama_guard.engine.messages import Abort, Bytes, End, Forget, Open, Send, Start, Trouble
-from ollama_guard.engine.policy import Action, EmptyPolicy, Policy
+from ollama_guard.engine.policy import Action, EmptyPolicy, Policy, Step
 from ollama_guard.engine.states import EngineError
 from ollama_guard.engine.streaks import BlockCounts
 from ollama_guard.wire.dialect import Reissue
@@ -135,6 +135,17 @@ class TestLoop:
         play = self.looped(name, replace(PLAIN, max_retries=0))
         assert play.error_type() == "ollama_loop_guard_deadloop"
         assert len(play.bodies) == 1
+
+    def test_a_fallback_models_name_does_not_leak(self, name: str) -> None:
+        ladder = (Step(name="other", model="other:70b"),)
+        play = self.looped(name, replace(PLAIN, ladder=ladder))
+        assert play.bodies[1]["model"] == "other:70b"
+        play.headers()
+        play.data(FORMS[name].content("Blue.").replace(b"demo:8b", b"other:70b"))
+        play.data(FORMS[name].end("stop").replace(b"demo:8b", b"other:70b"))
+        play.close()
+        assert b"other:70b" not in play.sent
+        assert play.text() == "Blue."
 
     def test_the_frame_of_the_verdict_is_not_sent(self, name: str) -> None:
         play = self.looped(name)

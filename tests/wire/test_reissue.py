@@ -13,7 +13,7 @@ from ollama_guard.wire.ollama_chat import OllamaChat
 from ollama_guard.wire.ollama_generate import OllamaGenerate
 from ollama_guard.wire.openai_chat import OpenAIChat
 from ollama_guard.wire.openai_completions import OpenAICompletions
-from ollama_guard.wire.reissue import is_zero
+from ollama_guard.wire.reissue import is_zero, unsteered
 
 CHAT, PLAIN, NATIVE, GENERATE = OpenAIChat(), OpenAICompletions(), OllamaChat(), OllamaGenerate()
 ALL: tuple[Dialect, ...] = (CHAT, PLAIN, NATIVE, GENERATE)
@@ -271,3 +271,12 @@ def test_a_rebuilt_request_is_one_again(
     assert again is not None
     assert again.stream
     assert again.model == (plan.model or "demo:8b")
+
+
+def test_where_no_words_can_steer_the_sampler_moves() -> None:
+    plan = unsteered(Reissue(steer="Stop that."))
+    assert plan.sampler is not None
+    assert plan.sampler.temperature == 0.9
+    assert unsteered(Reissue()) == Reissue()
+    own = Reissue(steer="Stop that.", sampler=Sampler(temperature=0.2))
+    assert unsteered(own) == own
