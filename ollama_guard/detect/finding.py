@@ -11,7 +11,7 @@ class Kind(StrEnum):
     VARIANT = "variant"  # the same unit, with different punctuation or white space between
     DRIFT = "drift"  # the tail repeats but for numbers, counters or small edits
     NOVELTY = "novelty"  # the last stretch says almost nothing new
-    TOKEN_RUN = "token_run"  # the upstream's own breaker ended a run of equal deltas
+    TOKEN_RUN = "token_run"  # noqa: S105  the upstream's own breaker ended a run of equal deltas
     CALL_STREAK = "call_streak"  # the same tool call again, with the same result, over and over
     STALL = "stall"  # reasoning goes on past its time or size with no answer
     TOTAL = "total"  # the attempt goes on past its time

@@ -130,6 +130,7 @@ class Attempt:
         return None
 
     def _call(self, event: ToolDelta) -> None:
+        self.deltas += 1
         before = self._calls.get(event.index, ("", ""))
         self._calls[event.index] = (event.name or before[0], before[1] + event.arguments)
 

@@ -3,7 +3,9 @@
 Everything for the client goes through here, so that "one start, whole frames, one end" is held in one place.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
 
 from ollama_guard.engine.messages import Abort, End, Forget, Header, Output, Send, Start
 from ollama_guard.engine.states import EngineError
@@ -17,6 +19,8 @@ SHOWN_KEPT = 1 << 20
 
 OF_THE_STREAM = frozenset({b"content-type", b"cache-control", b"connection", b"x-accel-buffering"})
 """Headers that belong to the stream which the guard asked for, not to the single body that the client did."""
+
+NO_LIMITS: Mapping[Channel, int | None] = MappingProxyType({})
 
 
 class ShownText:
@@ -59,6 +63,7 @@ class ClientSide:
         self.shown = ShownText()  # of the attempt that runs
         self._last_data = 0.0
         self._headers: Sequence[Header] = ()
+        self._waiting: list[tuple[Frame, Sequence[Event]]] = []
         self._dialect = dialect
         self._parts: list[bytes] = []
         self._outputs: list[Output] = []
@@ -100,7 +105,17 @@ class ClientSide:
 
     def restart(self, session: Session) -> None:
         """Nothing of what was collected is kept."""
+        self._waiting.clear()
         self.session = session
+
+    def settle(self, limits: Mapping[Channel, int | None] = NO_LIMITS) -> None:
+        """What a client that waits for a whole has of this attempt: all, or each channel up to a length."""
+        left = dict(limits)
+        for frame, events in self._waiting:
+            self.session.collect(
+                frame, [kept for event in events if (kept := _within(event, left)) is not None]
+            )
+        self._waiting.clear()
 
     def raw(self, data: bytes, now: float) -> None:
         """Bytes that are not ours to read."""
@@ -110,7 +125,7 @@ class ClientSide:
         """Forward a frame as it came."""
         self._shown(events)
         if self.whole:
-            self.session.collect(frame, events)
+            self._waiting.append((frame, events))
             return
         self.session.passed(frame, events)
         self.inside_frame = not frame.whole
@@ -121,7 +136,7 @@ class ClientSide:
         """Forward a later attempt's frame as the continuation of what the client has."""
         self._shown(events)
         if self.whole:
-            self.session.collect(frame, events)
+            self._waiting.append((frame, events))
             return
         data = self.session.splice(frame, events)
         if data:
@@ -133,6 +148,7 @@ class ClientSide:
         delta = Text(Channel.CONTENT, text)
         self._shown([delta])
         if self.whole:
+            self.settle()
             self.session.collect(Frame(b""), [delta])
         else:
             self._send(self.session.text(delta), now)
@@ -178,6 +194,7 @@ class ClientSide:
     def end(self, now: float) -> None:
         """End as HTTP says; one that waits for a whole gets it now."""
         if self.whole and not self.piped:
+            self.settle()
             body = self.session.body()
             if not self.started:
                 length = (b"content-length", str(len(body)).encode())
@@ -230,3 +247,15 @@ class ClientSide:
         if self._parts:
             self._outputs.append(Send(b"".join(self._parts)))
             self._parts.clear()
+
+
+def _within(event: Event, left: dict[Channel, int | None]) -> Event | None:
+    """The event as far as its channel's length allows; what is left of that is counted down."""
+    if not isinstance(event, Text) or event.choice:
+        return event
+    limit = left.get(event.channel)
+    if limit is None:
+        return event
+    left[event.channel] = max(0, limit - len(event.text))
+    kept = event.text[:limit]
+    return replace(event, text=kept) if kept else None

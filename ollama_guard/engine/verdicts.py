@@ -11,7 +11,7 @@ from ollama_guard.engine.joint import Joint, clean_end
 from ollama_guard.engine.ladder import Exhausted, Rung
 from ollama_guard.engine.policy import Action
 from ollama_guard.engine.probe import Probing
-from ollama_guard.events import Event, Usage
+from ollama_guard.events import Channel, Event, Usage
 
 NEVER_STOPPED = frozenset({Kind.EMPTY, Kind.TRUNCATED})
 """Ending an answer that has nothing in it would make it one."""
@@ -60,6 +60,7 @@ class Verdicts(Probing):
         plan = self._streaks.block(self._plan, self._current().calls[0])
         self._record(finding, "block" if plan is not None else "abort", now)
         if plan is not None:
+            self._client.settle()
             self._joint = Joint(self._client.shown.text(0), broken=True)
             self._client.next_attempt()
             self._pause(plan, now, now)
@@ -86,7 +87,11 @@ class Verdicts(Probing):
             answer = self._client.shown.text(tags.answer_at)
             end = clean_end(answer, finding.onset, finding.period) if content_loop else None
             self._partial += answer[:end]
-            broken = end is not None and bool(answer[end:].strip())
+            broken = end is not None and bool(answer[end:].strip()) and not self._client.whole
+            looped = finding.onset if finding.kind.loop and finding.channel == "reasoning" else None
+            thought = None if tags.inside else looped
+            said = None if end is None else tags.answer_at + end
+            self._client.settle({Channel.CONTENT: said, Channel.REASONING: thought})
             if tags.inside:
                 self._client.text(f"{tags.inside}\n\n", now)
         self._client.next_attempt()
@@ -102,7 +107,8 @@ class Verdicts(Probing):
 
     def _show(self, judged: Judged, now: float) -> None:
         # A fallback model's name is not the client's business, even where nothing was shown before.
-        untouched = not (self._client.told or self._client.inside_frame) and self._plan.model is None
+        told = self._client.told or self._client.inside_frame or self._client.whole
+        untouched = not told and self._plan.model is None
         if self._number == 1 or untouched:
             self._client.passed(judged.frame, judged.events, now)
         elif judged.frame.data:

@@ -592,8 +592,18 @@ class TestWhole:
         play.headers()
         play.say("Short waves scatter more. ")
         play.say(loop("And so it is blue, is it not. "))
-        play.answer("At night it is black.")
-        assert self.answer_of(play).endswith("At night it is black.")
+        play.answer("And so it is blue, is it not. At night it is black.")
+        expected = "Short waves scatter more. And so it is blue, is it not. At night it is black."
+        assert self.answer_of(play) == expected
+
+    def test_reasoning_keeps_one_copy_of_what_looped(self, name: str) -> None:
+        play = self.ask(name)
+        play.headers()
+        play.think("First this. ")
+        play.think(loop())
+        play.answer("Blue.")
+        assert play.sent.count(b"because it is blue") == 1
+        assert b"First this." in play.sent
 
     def test_json_by_request_is_restarted_since_nothing_was_shown(self, name: str) -> None:
         more = {"format": "json"} if name == "ollama-chat" else {"response_format": {"type": "json_object"}}
