@@ -284,7 +284,7 @@ class Play:
     def frames(self) -> list[dict[str, Any]]:
         """Every data-bearing frame for the client, parsed strictly; `[DONE]` is left out."""
         if self.name == "ollama-chat":
-            assert self.sent.endswith(b"\n")
+            assert not self.sent or self.sent.endswith(b"\n")
             assert b"\n\n" not in self.sent
             return [json.loads(line) for line in self.sent.splitlines()]
         frames = []

@@ -79,6 +79,10 @@ class ClientSide:
         self._flush()
         self._outputs.append(output)
 
+    def before_the_end(self, output: Output) -> None:
+        """Put an output right before the terminal one, which is the last so far."""
+        self._outputs.insert(len(self._outputs) - 1, output)
+
     def start(self, status: int, headers: Sequence[Header], now: float) -> None:
         """Begin the response."""
         if self.started:

@@ -108,6 +108,8 @@ class Core:
 
     def _finish(self, tell: Callable[[], None], *, outcome: str = "done", error: str = "") -> None:
         """The one way to end: the row, then the terminal output."""
+        self._move(State.ENDED)
+        tell()
         fields = {
             "dialect": self._dialect.name,
             "model": self._request.model,
@@ -120,9 +122,7 @@ class Core:
         }
         if error:
             fields["error"] = error
-        self._move(State.ENDED)
-        self._client.put(Record("exchange", fields))
-        tell()
+        self._client.before_the_end(Record("exchange", fields))
 
     def _record(self, finding: Finding, rung: str, now: float) -> None:
         self._findings.append(str(finding.kind))

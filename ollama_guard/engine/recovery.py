@@ -48,11 +48,13 @@ class Recovery(Verdicts):
     def _refused(self, happened: Closed | Failed) -> None:
         self._is_open = False
         refusal, now = self._refused_with(), happened.now
-        message = f"the upstream answered {refusal.status}: {refusal.message()}"
+        status = f"the upstream answered {refusal.status}"
         if refusal.retryable() and self._policy.empty.retry:
-            self._verdict(Finding(Kind.EMPTY, detail=message), now)
+            self._verdict(
+                Finding(Kind.EMPTY, detail=status), now
+            )  # its text may quote the model: not for the log
         else:
-            self._give_up(words.UPSTREAM, message, now)
+            self._give_up(words.UPSTREAM, f"{status}: {refusal.message()}", now)
 
     def _refused_with(self) -> Refusal:
         if self._refusal is None:
