@@ -26,6 +26,10 @@ SEAM = 120
 SENTENCE = re.compile(r"\n+|[.!?…:;]\s+|[。！？；]")
 WORD = re.compile(r"\s+")
 
+FENCE = re.compile(r"^ {0,3}(```|~~~)", re.MULTILINE)
+OPENING = re.compile(r"\s*(```|~~~)[^\S\n]*[\w+#-][^\n`]*\n")
+"""A fence that names a language opens a block; a bare one may as well close it."""
+
 CJK_FROM = 0x2E80
 """Scripts from here on put no space between words."""
 
@@ -37,6 +41,7 @@ class Joint:
         """`broken`: the client has more than what is gone on from, so the continuation starts a paragraph."""
         self._broken = broken
         self._tail = shown[-TAIL:]
+        self._fenced = len(FENCE.findall(shown)) % 2 == 1
         self._pending = ""
         self._open = bool(shown.strip())
 
@@ -65,24 +70,30 @@ class Joint:
         text = self._pending.lstrip()
         if not text or len(text) >= TAIL:
             return not text
-        return text in self._tail
+        fence = self._fenced and text[0] in "`~" and "\n" not in text
+        return fence or text in self._tail
 
     def _settle(self, like: Text) -> list[Event]:
         self._open = False
-        text = self._trimmed(self._pending)
+        text = self._pending
+        if self._fenced and (again := OPENING.match(text)):
+            text = text[again.end() :]  # the block that it would go on with is open
+        text = self._trimmed(text)
         if self._broken:
-            text = "\n\n" + text.lstrip()
+            # What is gone on from ends with a line: the blanks in front of the next one are its indentation.
+            text = text.lstrip("\r\n" if self._tail.endswith("\n") else None)
+            text = ("\n" if self._fenced else "\n\n") + text
         return [replace(like, text=text)] if text else []
 
     def _trimmed(self, text: str) -> str:
         bare = text.lstrip()
         ending = self._tail.rstrip()
-        overlap = self._overlap(ending, bare)
-        if overlap:
-            blank = self._tail[len(ending) :]
-            rest = bare[overlap:]
-            return rest[_shared(blank, rest) :] if blank else rest
-        if not self._tail[-1:].isspace() and _words_meet(self._tail[-1:], text[:1]):
+        blank = self._tail[len(ending) :]
+        if overlap := self._overlap(ending, bare):
+            text = bare[overlap:]
+        if overlap or blank:
+            return text[_shared(blank, text) :]
+        if _words_meet(self._tail[-1:], text[:1]):
             return " " + text
         return text
 
