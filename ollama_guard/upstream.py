@@ -25,6 +25,9 @@ PARTING_SEC = 0.05
 """How long a cut connection is read on after our half has been closed. Ollama's producer blocks for ever on a
 chunk that nobody takes (ollama#17131), so it gets a moment in which everything is taken."""
 
+TAKE_SEC = 600.0
+"""How long Ollama may take nothing of a request body; it hashes and stores uploads as they come."""
+
 
 class UpstreamRefused(Exception):
     """The configured upstream may not be used; the message names cause and remedy."""
@@ -77,7 +80,7 @@ class Upstream:
         self.authority = url.netloc.decode("ascii")
         self._host = url.host
         self._base = url.copy_with(port=port, raw_path=b"/")
-        self._timeout = {"connect": connect_sec, "read": None, "write": None, "pool": None}
+        self._timeout = {"connect": connect_sec, "read": None, "write": TAKE_SEC, "pool": None}
 
     def call(self) -> "Call":
         """A fresh call; use it as an async context manager."""
@@ -116,6 +119,9 @@ class Call:
         self._upstream = upstream
         self._transport: httpx.AsyncHTTPTransport | None = None
         self._response: httpx.Response | None = None
+        self._network: httpcore.AsyncNetworkStream | None = None
+        self._parted = self._closed = False
+        self._deadline: asyncio.TimerHandle | None = None
 
     async def __aenter__(self) -> Self:
         return self
@@ -128,8 +134,8 @@ class Call:
     ) -> None:
         """Send the request and wait for the status line. Raises UpstreamFailure.
 
-        A body that comes piece by piece can be sent to the first address only. It goes out in chunks unless the
-        headers give its length (RFC 9112 §6.3: a request with neither has no body).
+        A body that comes piece by piece can be sent to the first address only. It goes out in chunks unless
+        the headers give its length (RFC 9112 §6.3: a request with neither has no body).
         """
         content: dict[str, Any]
         if isinstance(body, bytes):
@@ -149,6 +155,7 @@ class Call:
                 return
 
     async def _send(self, request: httpx.Request) -> None:
+        request.extensions["trace"] = self._trace  # httpcore tells it what it does
         # verify: the context is shared; limits: this transport serves one request.
         self._transport = httpx.AsyncHTTPTransport(
             verify=_tls(),
@@ -183,23 +190,37 @@ class Call:
         except httpx.TransportError as error:
             raise _broken(error) from error
 
-    def part(self) -> bool:
+    def part(self, task: asyncio.Task[None]) -> None:
         """Close our half of the connection, so that the upstream sees the end while it is still being read.
 
-        False when there is no connection yet to do that to.
+        A connection that is only being made is closed as soon as it is there. `task`, which makes this call,
+        is cancelled PARTING_SEC later if it still hangs, but not while it closes: a connect or a close that
+        is cancelled in the wrong moment leaves its socket open (httpcore#1093).
         """
-        if self._response is None:
-            return False
-        network = self._response.extensions.get("network_stream")
-        sock = network.get_extra_info("socket") if network is not None else None
-        if sock is None:
-            return False
-        with suppress(OSError):
-            sock.shutdown(socket.SHUT_WR)
-        return True
+        if self._parted or self._closed:
+            return
+        self._parted = True
+        self._deadline = task.get_loop().call_later(PARTING_SEC, task.cancel)
+        if self._network is None:
+            return
+        sock = self._network.get_extra_info("socket")
+        if sock is not None:
+            with suppress(OSError):
+                sock.shutdown(socket.SHUT_WR)
+
+    async def _trace(self, event: str, info: dict[str, Any]) -> None:
+        if event != "connection.connect_tcp.complete":
+            return
+        self._network = info["return_value"]
+        if self._parted:
+            await self._network.aclose()
+            raise UpstreamFailure(Trouble.CONNECT, "the call was cut while it connected")
 
     async def close(self) -> None:
         """Close the connection, whatever state it is in."""
+        self._closed = True
+        if self._deadline is not None:
+            self._deadline.cancel()
         response, self._response = self._response, None
         transport, self._transport = self._transport, None
         with suppress(httpx.TransportError, httpcore.ConnectionNotAvailable, OSError):

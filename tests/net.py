@@ -143,6 +143,8 @@ def _wait_ready(guard: Guard) -> None:
         try:
             guard.health()
         except (OSError, ValueError) as error:
+            if "status 401" in str(error):  # it asks for its token: so it is there
+                return
             code = guard.process.poll()
             if code is None and time.monotonic() < deadline:
                 time.sleep(0.05)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from starlette.types import Send as AsgiSend
 
 from ollama_guard.app.inbound import Inbound
+from ollama_guard.app.outbound import ClientStalled, write
 from ollama_guard.engine.messages import (
     Abort,
     Begin,
@@ -35,11 +36,8 @@ from ollama_guard.engine.messages import (
     Wake,
 )
 from ollama_guard.engine.stream import Exchange
-from ollama_guard.upstream import PARTING_SEC, Call, Upstream, UpstreamFailure
+from ollama_guard.upstream import Call, Upstream, UpstreamFailure
 from ollama_guard.wire.headers import end_to_end
-
-WRITE_STALL_SEC = 600.0
-"""A client that takes nothing for so long is taken for gone, though its kernel keeps the connection up."""
 
 
 class OpenCall:
@@ -163,7 +161,10 @@ class Driver:
 
     def _start(self, what: Open) -> None:
         before, self._open = self._open, OpenCall(what.attempt, self._upstream.call())
-        self._open.task = self._tasks.create_task(self._attempt(self._open, what, before))
+        task = self._open.task = self._tasks.create_task(self._attempt(self._open, what, before))
+        # Not in the task itself: one that is cancelled before it ran would never say so.
+        closed = self._open.closed
+        task.add_done_callback(lambda _: closed.set())
 
     async def _attempt(self, opened: OpenCall, what: Open, before: OpenCall | None) -> None:
         number = opened.number
@@ -187,8 +188,6 @@ class Driver:
         except asyncio.CancelledError:
             if not opened.parting:  # not our own cut: the whole exchange is being cancelled
                 raise
-        finally:
-            opened.closed.set()
 
     async def _room(self, opened: OpenCall) -> None:
         while self._queued > self._buffer_bytes and not opened.parting:
@@ -201,13 +200,8 @@ class Driver:
             return
         opened.parting = True
         self._written.set()  # it may be waiting for room
-        task = opened.task
-        if task is None:
-            return
-        if opened.call.part():
-            self._loop.call_later(PARTING_SEC, task.cancel)
-        else:
-            task.cancel()
+        if opened.task is not None:
+            opened.call.part(opened.task)
 
     # --- out -------------------------------------------------------------------------------------------
 
@@ -244,9 +238,8 @@ class Driver:
             parts.append(self._queue.popleft().data)  # type: ignore[union-attr]
         data = b"".join(parts)
         try:
-            async with asyncio.timeout(WRITE_STALL_SEC):
-                await self._send({"type": "http.response.body", "body": data, "more_body": True})
-        except TimeoutError:
+            await write(self._send, data)
+        except ClientStalled:
             self._feed(ClientGone(self._loop.time()))
         self._queued -= len(data)
         self._written.set()

@@ -15,7 +15,7 @@ from ollama_guard.config.schema import Settings
 from ollama_guard.engine.messages import Header, Record
 from ollama_guard.engine.streaks import BlockCounts
 from ollama_guard.engine.stream import Exchange
-from ollama_guard.engine.words import DRAINING
+from ollama_guard.engine.words import DRAINING, NAMESPACE
 from ollama_guard.upstream import Upstream
 from ollama_guard.wire.dialect import Dialect, Request
 from ollama_guard.wire.headers import for_upstream
@@ -71,9 +71,10 @@ class Front:
             return None
         except TooLarge:
             text = f"the request is larger than {limit} MiB (server.max_body_mb)"
-            refused = _refusal(dialect, 413, "request_too_large", text)
+            refused = _refusal(dialect, 413, NAMESPACE + "request_too_large", text)
         except TooSlow:
-            refused = _refusal(dialect, 408, "request_timeout", "the request body did not come in time")
+            text = "the request body did not come in time (server.body_timeout_sec)"
+            refused = _refusal(dialect, 408, NAMESPACE + "request_timeout", text)
         await refused(scope, receive, send)
         return None
 
@@ -82,7 +83,7 @@ class Front:
             return _refusal(dialect, 503, DRAINING, "ollama-guard is being restarted; send the request again")
         if self._registry.live >= self._settings.server.max_exchanges:
             text = "too many answers at once (server.max_exchanges); try again shortly"
-            return _refusal(dialect, 503, "ollama_loop_guard_busy", text)
+            return _refusal(dialect, 503, NAMESPACE + "busy", text)
         return None
 
     async def _guard(

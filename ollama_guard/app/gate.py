@@ -21,6 +21,10 @@ from ollama_guard.config.schema import Server
 LOCAL_SUFFIXES = (".localhost", ".local", ".internal")
 APP_ORIGINS = ("app://*", "file://*", "tauri://*", "vscode-webview://*", "vscode-file://*")
 LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "0.0.0.0", "::1"})  # noqa: S104  # compared, not bound
+PRIVATE_NETS = tuple(
+    ipaddress.ip_network(net) for net in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")
+)
+"""What Go's netip.Addr.IsPrivate takes. Python's `is_private` takes documentation addresses too."""
 MAX_HEADERS = 100
 
 
@@ -87,8 +91,8 @@ class Gate:
             address = ipaddress.ip_address(name)
         except ValueError:
             return False
-        # An address cannot come of rebinding: the browser would have had to be sent to it by address.
-        return address.is_loopback or address.is_private or address.is_unspecified
+        address = getattr(address, "ipv4_mapped", None) or address
+        return address.is_loopback or address.is_unspecified or any(address in net for net in PRIVATE_NETS)
 
     def _bad_origin(self, headers: list[tuple[bytes, bytes]]) -> Refusal | None:
         origins = _values(headers, b"origin")
@@ -117,9 +121,12 @@ class Gate:
         token = self._server.token
         if not token:
             return None
-        given = [value.partition(" ")[2] for value in _values(headers, b"authorization")]
-        given += _values(headers, b"x-api-key")
-        if any(hmac.compare_digest(one.strip().encode(), token.encode()) for one in given):
+        given = [value for name, value in headers if name.lower() == b"x-api-key"]
+        for scheme, _, value in (v.partition(b" ") for n, v in headers if n.lower() == b"authorization"):
+            if scheme.lower() == b"bearer":
+                given.append(value)
+        # As bytes: what is not ASCII in it comes as UTF-8, if it comes at all.
+        if any(hmac.compare_digest(one.strip(), token.encode()) for one in given):
             return None
         return Refusal(401, "this guard asks for its token, as `Authorization: Bearer …` or `x-api-key`")
 

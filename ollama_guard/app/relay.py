@@ -7,6 +7,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from ollama_guard.app.inbound import ClientLeft, Inbound, TooSlow
+from ollama_guard.app.outbound import ClientStalled, write
 from ollama_guard.engine.messages import Header
 from ollama_guard.upstream import Call, Upstream, UpstreamFailure
 from ollama_guard.wire.headers import end_to_end
@@ -18,13 +19,13 @@ class Relay:
     def __init__(
         self, upstream: Upstream, scope: Scope, inbound: Inbound, receive: Receive, send: Send
     ) -> None:
-        self._upstream = upstream
         self._scope = scope
         self._inbound = inbound
         self._receive = receive
         self._send = send
         self._started = False
         self._gone = asyncio.Event()
+        self._call = upstream.call()
 
     def drain(self) -> None:
         """End now: the connection is broken off, since nothing is known of what is in it."""
@@ -37,7 +38,10 @@ class Relay:
             listener = tasks.create_task(self._listen())
             gone = tasks.create_task(self._gone.wait())
             await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
-            for task in (work, listener, gone):
+            if not work.done():
+                self._call.part(work)
+                await asyncio.wait({work})
+            for task in (listener, gone):
                 task.cancel()
 
     async def _listen(self) -> None:
@@ -48,15 +52,15 @@ class Relay:
         self, target: bytes, headers: Sequence[Header], body: bytes | AsyncIterator[bytes]
     ) -> None:
         try:
-            async with self._upstream.call() as call:
+            async with self._call as call:
                 await call.send(self._scope["method"], target, headers, body)
                 await self._answer(call)
         except UpstreamFailure as failure:
-            if not self._started:
+            if not self._started and not self._gone.is_set():
                 await self._refuse(JSONResponse({"error": str(failure)}, 502))
         except TooSlow:
             await self._refuse(JSONResponse({"error": "the request body did not come in time"}, 408))
-        except ClientLeft:
+        except (ClientLeft, ClientStalled):
             pass
         # A response that has begun and is left open here is broken off by the server: the client sees that.
 
@@ -65,8 +69,10 @@ class Relay:
         await self._send({"type": "http.response.start", "status": call.status, "headers": headers})
         self._started = True
         async for chunk in call.chunks():
-            await self._send({"type": "http.response.body", "body": chunk, "more_body": True})
-        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+            if not self._gone.is_set():  # after that it is only read, and the client gets no ending
+                await write(self._send, chunk)
+        if not self._gone.is_set():
+            await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _refuse(self, response: Response) -> None:
         self._started = True

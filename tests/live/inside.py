@@ -1,4 +1,4 @@
-"""The guard inside this process, on a thread of its own: for looks at its tasks that no outside view gives."""
+"""The guard inside this process, on a thread of its own: its tasks can be seen from nowhere else."""
 
 import asyncio
 import socket

@@ -1,7 +1,7 @@
-"""What the real SDKs make of a stream: each client asks one question and says what it heard, and how it ended.
+"""What the real SDKs make of a stream: each asks one question, and tells what it heard and how it ended.
 
-    heard = CLIENTS["openai"](guard.url, "mock:loop-reasoning")
-    assert heard.content == HEALTHY_ANSWER and heard.error is None
+heard = CLIENTS["openai"](guard.url, "mock:loop-reasoning")
+assert heard.content == HEALTHY_ANSWER and heard.error is None
 """
 
 import asyncio

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+
 @dataclass
 class Taken:
     """One response as it left the upstream."""

@@ -126,9 +126,7 @@ def test_a_client_that_leaves_in_a_non_streaming_generation_closes_the_upstream(
 
 
 @pytest.mark.parametrize("leave", LEAVES.values(), ids=LEAVES)
-def test_a_client_that_leaves_a_pull_closes_it_upstream(
-    mock: MockOllama, guard: Guard, leave: Leave
-) -> None:
+def test_a_client_that_leaves_a_pull_closes_it_upstream(mock: MockOllama, guard: Guard, leave: Leave) -> None:
     raw = request_bytes(guard.url, "/api/pull", {"model": "big", "mock": {"lines": 1000, "delay": 0.05}})
     left_at = leave_when(guard.url, raw, lambda: mock.requests != [] and mock.requests[0].events > 3, leave)
     assert_cut(mock, guard, left_at)

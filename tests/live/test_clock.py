@@ -20,9 +20,9 @@ HURRIED = {
 }
 NO_RETRY = HURRIED | {"intervene.max_retries": 0}
 BEATING = {"heartbeat.heartbeat_sec": 0.15, "heartbeat.data_sec": 0.5, "heartbeat.commit_sec": 0.3}
-TOOLS = [
-    {"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object", "properties": {}}}}
-]
+PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}}
+TOOLS = [{"type": "function", "function": {"name": "get_weather", "parameters": PARAMETERS}}]
+STALLS = ("think-forever", "think-then-silent", "say-forever", "silent-after-first")
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_reasoning_that_never_ends_is_cut_by_the_clock_and_answered_for(
 
 
 @pytest.mark.parametrize("client", ONE_OF_EACH.values(), ids=ONE_OF_EACH)
-@pytest.mark.parametrize("script", ["think-forever", "think-then-silent", "say-forever", "silent-after-first"])
+@pytest.mark.parametrize("script", STALLS)
 def test_a_stall_without_a_retry_left_is_an_error(
     mock: MockOllama, guards: Guards, client: Asker, script: str
 ) -> None:
@@ -92,9 +92,7 @@ def test_silence_before_the_first_byte_has_a_limit_too(
 
 
 @pytest.mark.parametrize("client", ONE_OF_EACH.values(), ids=ONE_OF_EACH)
-def test_with_tools_in_the_request_a_gap_is_no_stall(
-    mock: MockOllama, hurried: Guard, client: Asker
-) -> None:
+def test_with_tools_in_the_request_a_gap_is_no_stall(mock: MockOllama, hurried: Guard, client: Asker) -> None:
     call = {"name": "get_weather", "arguments": {"city": "Oslo"}}
     steps = [{"say": "Let me look."}, {"wait": 1.5}, {"call": call}]
     name = mock.script("writes-a-call", {"steps": steps})
@@ -149,7 +147,14 @@ def test_heartbeats_come_through_the_pauses_between_attempts(
 
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
 def test_the_sdks_are_not_disturbed_by_heartbeats(mock: MockOllama, guards: Guards, client: Asker) -> None:
-    steps = [{"wait": 0.7}, {"think": "Hm."}, {"wait": 0.7}, {"say": "Blue."}, {"wait": 0.7}, {"say": " Yes."}]
+    steps = [
+        {"wait": 0.7},
+        {"think": "Hm."},
+        {"wait": 0.7},
+        {"say": "Blue."},
+        {"wait": 0.7},
+        {"say": " Yes."},
+    ]
     name = mock.script("hesitates", {"steps": steps})
     heard = client(guards(BEATING).url, name)
     assert heard.error is None

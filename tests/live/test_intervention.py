@@ -7,9 +7,9 @@ import pytest
 from mocks.clients import ask
 from mocks.judges import judge
 from mocks.server import MockOllama
+from tests.live.conftest import Guards
 from tests.live.look import rows
 from tests.live.talk import CLIENTS, HEALTHY_ANSWER, HEALTHY_REASONING, ONE_OF_EACH, PATH, Asker, body
-from tests.live.conftest import Guards
 from tests.net import Guard
 
 REASONING_LOOPS = ("loop-reasoning", "loop-variant", "loop-long", "loop-token", "loop-unicode")
@@ -52,7 +52,9 @@ def test_a_loop_in_the_answer_is_gone_on_from_where_the_text_was_clean(
 
 
 @pytest.mark.parametrize("path", PATH.values(), ids=PATH)
-@pytest.mark.parametrize(("script", "before"), [("loop-reasoning", 0), ("loop-content", len(HEALTHY_REASONING))])
+@pytest.mark.parametrize(
+    ("script", "before"), [("loop-reasoning", 0), ("loop-content", len(HEALTHY_REASONING))]
+)
 def test_the_upstream_sees_the_close_within_100_ms_of_the_verdict_and_generates_no_more(
     mock: MockOllama, guard: Guard, path: str, script: str, before: int
 ) -> None:
@@ -60,7 +62,7 @@ def test_the_upstream_sees_the_close_within_100_ms_of_the_verdict_and_generates_
     assert mock.journal.settled()
     looped, answered = mock.journal.generations()
     verdict = rows(guard, "verdict")[-1]
-    # The mock writes an event, and then waits 3 ms; what it wrote beyond the verdict says how long it went on.
+    # The mock waits 3 ms after each event: what it wrote beyond the verdict says how long it went on.
     beyond = looped.characters - before - verdict["at"]
     assert beyond / CHARACTERS_AN_EVENT * SECONDS_AN_EVENT < 0.1
     assert looped.ended == "client_closed"
@@ -143,9 +145,7 @@ def test_tokens_of_the_attempt_that_was_cut_are_counted_in_the_usage(
 
 @pytest.mark.parametrize("client", ONE_OF_EACH.values(), ids=ONE_OF_EACH)
 @pytest.mark.parametrize("script", ["tool-call", "tool-call-only", "tool-calls", "tool-call-final"])
-def test_tool_calls_reach_the_sdk_whole(
-    mock: MockOllama, guard: Guard, client: Asker, script: str
-) -> None:
+def test_tool_calls_reach_the_sdk_whole(mock: MockOllama, guard: Guard, client: Asker, script: str) -> None:
     direct, heard = client(mock.url, f"mock:{script}"), client(guard.url, f"mock:{script}")
     assert heard.error is None
     assert heard.calls == direct.calls != []
