@@ -7,8 +7,8 @@ from contextlib import ExitStack
 import pytest
 
 from mocks.server import MockOllama
+from tests.contract.asking import Clients
 from tests.contract.scripts import register_fast
-from tests.contract.sdks import Clients
 from tests.net import Guard, free_port, guard_server, mock_server
 
 Guards = Callable[[Mapping[str, object]], Guard]

@@ -421,6 +421,18 @@ def test_a_heartbeat_after_a_splice_has_a_number_of_its_own() -> None:
     assert [p["type"] for p in payloads(body)].count("keepalive") > 1
 
 
+def test_heartbeats_while_the_next_attempt_is_awaited_have_numbers_of_their_own() -> None:
+    one = session()
+    body = first(one, cut([("message", "a")]))
+    one.begin_attempt()
+    body += one.heartbeat(data=False) + one.heartbeat(data=True)
+    for frame in whole([("message", "b")]):
+        body += one.splice(frame, one.read(frame))
+    check(body)
+    assert said_by(body) == [("message", "ab")]
+    assert [p["type"] for p in payloads(body)].count("keepalive") == 2
+
+
 def test_a_comment_is_spliced_as_it_is_and_half_a_frame_never() -> None:
     one = session()
     body = first(one, cut([("message", "a")]))
