@@ -16,6 +16,8 @@ from ollama_guard import __version__
 from ollama_guard.config import show
 from ollama_guard.config.catalogue import FLAGS, SETTINGS
 from ollama_guard.config.load import ConfigError, Loaded, default_file, in_force, load
+from ollama_guard.detect.rules import WatchRules
+from ollama_guard.evaluate import commands
 from ollama_guard.service.exits import Exit
 
 SERVE = "serve"
@@ -188,6 +190,17 @@ def stop(file: Path | None, sets: tuple[str, ...], *, wait: bool, **given: Any) 
     from ollama_guard.service import control  # noqa: PLC0415
 
     sys.exit(control.stop(loaded.settings, wait=wait))
+
+
+def _watch_rules(file: Path | None, sets: tuple[str, ...], preset: str | None, model: str) -> WatchRules:
+    """The very rules that the proxy would use with these settings."""
+    from ollama_guard.app.policies import policy_for  # noqa: PLC0415 - other commands need no engine
+
+    given = (f"detect.preset={preset}",) if preset else ()
+    return policy_for(_load(file, (*sets, *given), {}).settings, model).rules
+
+
+commands.add_to(cli, rules=_watch_rules, refuse=_refuse)
 
 
 def main() -> None:

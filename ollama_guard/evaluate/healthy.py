@@ -39,8 +39,12 @@ class TextFile:
 
 
 def walk(folder: Path) -> Iterator[Path]:
-    """The files of a tree in a fixed order; links and version control are left out."""
-    for entry in sorted(folder.iterdir()):
+    """The files of a tree in a fixed order; links, version control and what may not be read are left out."""
+    try:
+        entries = sorted(folder.iterdir())
+    except PermissionError:
+        return
+    for entry in entries:
         if entry.is_symlink():
             continue
         if entry.is_dir():
@@ -51,9 +55,14 @@ def walk(folder: Path) -> Iterator[Path]:
 
 
 def read(path: Path, cut: int) -> str | None:
-    """The beginning of a text file in UTF-8 or, failing that, Latin-1; None for binary data."""
-    with path.open("rb") as file:
-        raw = file.read(4 * cut)
+    """The beginning of a text file in UTF-8 or, failing that, Latin-1; None for binary data and what may not
+    be read.
+    """
+    try:
+        with path.open("rb") as file:
+            raw = file.read(4 * cut)
+    except PermissionError:
+        return None
     if b"\0" in raw:
         return None
     try:

@@ -15,7 +15,9 @@ from collections.abc import Iterator
 from ollama_guard.detect.rules import WatchRules, preset
 from ollama_guard.detect.watch import Watch
 
-SYLLABLES = "ra ton mel si qua ver lo ni dex pro hul ka zen bri fo gam ut pel sor ch en da vo ster il om rek th a"
+SYLLABLES = (
+    "ra ton mel si qua ver lo ni dex pro hul ka zen bri fo gam ut pel sor ch en da vo ster il om rek th a"
+)
 
 
 def thue_morse(size: int) -> str:
@@ -31,7 +33,9 @@ def fibonacci(size: int) -> str:
 
 def ordinary(size: int) -> Iterator[tuple[str, str]]:
     dice = random.Random(7)
-    vocabulary = ["".join(dice.choice(SYLLABLES.split()) for _ in range(dice.randint(1, 3))) for _ in range(3000)]
+    vocabulary = [
+        "".join(dice.choice(SYLLABLES.split()) for _ in range(dice.randint(1, 3))) for _ in range(3000)
+    ]
     yield "words", " ".join(dice.choice(vocabulary) for _ in range(size // 4))[:size]
     yield (
         "json",
@@ -54,7 +58,10 @@ def hostile(size: int) -> Iterator[tuple[str, str]]:
     yield "odd one each 32", "".join("a" * 31 + chr(0x61 + row % 26) for row in range(size // 32 + 1))[:size]
     yield "fibonacci", fibonacci(size)
     yield "thue-morse", thue_morse(size)
-    yield "counter lines", "".join(f"- [ ] step {row:06d} of the plan is pending\n" for row in range(size // 38))[:size]
+    yield (
+        "counter lines",
+        "".join(f"- [ ] step {row:06d} of the plan is pending\n" for row in range(size // 38))[:size],
+    )
     yield "DNA", "".join(dice.choice("ACGT") for _ in range(size))
     yield "fences", "".join(f"```\n{row % 7}\n```\n" for row in range(size // 8))[:size]
     runs = "".join(chr(0x61 + dice.randrange(26)) * 100 + "\n" for _ in range(size // 100))
@@ -90,7 +97,9 @@ def main() -> None:
     parser.add_argument("--channel", default="content")
     options = parser.parse_args()
     rules = preset(options.preset)
-    print(f"{'text':18} {'us/delta':>9} {'p99':>8}  verdicts   ({options.preset}, {options.channel}, {options.delta})")
+    print(
+        f"{'text':18} {'us/delta':>9} {'p99':>8}  verdicts   ({options.preset}, {options.channel}, {options.delta})"
+    )
     for kind in (ordinary, hostile):
         for name, text in kind(options.chars + rules.window):
             mean, worst, verdicts = cost(rules, options.channel, text, options.delta, rules.window)

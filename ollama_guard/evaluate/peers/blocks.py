@@ -73,7 +73,7 @@ class Blocks:
 
 
 def _exact(tail: Tail, unit: str) -> bool:
-    if tail.period < 2 or not any(char.isalpha() or unicodedata.category(char) == "So" for char in unit):
-        return False
     copies, span = (4, 180) if tail.period <= 60 else (3, 1024)
-    return tail.mass + tail.period >= max(span, copies * tail.period)
+    if tail.period < 2 or tail.mass + tail.period < max(span, copies * tail.period):
+        return False
+    return any(char.isalpha() or unicodedata.category(char) == "So" for char in unit)

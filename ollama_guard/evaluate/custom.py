@@ -1,0 +1,153 @@
+"""A policy that the user wrote: `module:function`, length of a unit -> repeats that make a loop.
+
+The function never runs in this process. A child process imports it, under limits of time and memory, asks it
+for every length twice, and what comes back is a table of whole numbers. So a policy can hang, crash, print or
+exhaust memory, and all that happens is a `PolicyError`; the caller then goes by the built-in table.
+"""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+LENGTHS = 12_000
+"""Units up to this length are asked for; longer ones are judged as this one."""
+FEWEST, MOST = 2, 1_000_000
+SECONDS, MEGABYTES = 10.0, 1024
+SHOWN = (1, 2, 3, 4, 8, 12, 16, 24, 40, 64, 100, 200, 400, 1000, 2000, 4000, 8000, LENGTHS)
+"""Lengths that people are shown."""
+_CHILD = Path(__file__).with_name("custom_child.py")
+_SAID = 2_000
+
+
+class PolicyError(Exception):
+    """The policy cannot be used; the text says why and what is asked of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyTable:
+    """A policy that was tried: repeats (the first copy included) for units of 1, 2, 3, ... characters."""
+
+    source: str
+    repeats: tuple[int, ...]
+    seconds: float = 0.0
+
+    def __call__(self, length: int) -> int:
+        """Repeats for a unit of this length (>= 1)."""
+        return self.repeats[min(length, len(self.repeats)) - 1]
+
+
+def load_policy(
+    source: str, *, seconds: float = SECONDS, megabytes: int = MEGABYTES, folder: Path | None = None
+) -> PolicyTable:
+    """The table of a policy. Raises PolicyError.
+
+    source: "module:function"; the module is looked for where Python looks, then in `folder` (default: the
+    current one). seconds: by the clock, the import included. megabytes: address space (POSIX only).
+    """
+    module, colon, function = source.partition(":")
+    if not (colon and all(part.isidentifier() for part in (*module.split("."), *function.split(".")))):
+        raise PolicyError(f"{source!r} is not MODULE:FUNCTION, like mypackage.policies:repeats")
+    order = {
+        "module": module,
+        "function": function,
+        "lengths": LENGTHS,
+        "fewest": FEWEST,
+        "most": MOST,
+        "seconds": seconds,
+        "megabytes": megabytes,
+        "folder": str(folder or Path.cwd()),
+    }
+    answer = _ask(source, order, seconds)
+    return PolicyTable(source, tuple(answer["repeats"]), answer["seconds"])
+
+
+def as_text(table: PolicyTable) -> str:
+    """What a policy asks for at some lengths, and what that comes to."""
+    lines = [
+        f"{table.source} is fine: {len(table.repeats):,} lengths, {table.seconds * 1e3:.1f} ms, all twice.",
+        "",
+        "  unit length    repeats    characters until the verdict",
+    ]
+    lines += [f"  {length:11,}  {table(length):9,}    {length * table(length):,}" for length in SHOWN]
+    return "\n".join(lines)
+
+
+def _ask(source: str, order: dict[str, Any], seconds: float) -> dict[str, Any]:
+    """What the child answers, which is checked there and once more here."""
+    with tempfile.TemporaryFile() as answered, tempfile.TemporaryFile() as said:
+        child = subprocess.Popen(  # noqa: S603 - our own file, by this very interpreter
+            [sys.executable, "-P", str(_CHILD)],
+            stdin=subprocess.PIPE,
+            stdout=answered,
+            stderr=said,
+            start_new_session=True,
+        )
+        try:
+            child.communicate(json.dumps(order).encode(), timeout=seconds + 1)
+        except subprocess.TimeoutExpired:
+            raise PolicyError(
+                f"{source} gave no answer within {seconds:g} seconds for all lengths from 1 to {LENGTHS}"
+            ) from None
+        finally:
+            _end(child)
+        answer = _read(answered)
+        if answer is not None and "error" in answer:
+            raise PolicyError(f"{source} {answer['error']}")
+        if answer is None or not _sound(answer):
+            raise PolicyError(f"{source} ended its process {_manner(child.returncode)}{_last(said)}")
+        return answer
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """The child, and all that it may have started."""
+    if sys.platform == "win32":
+        child.kill()
+    else:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
+    if child.stdin is not None:
+        with contextlib.suppress(OSError):
+            child.stdin.close()
+
+
+def _read(file: IO[bytes]) -> dict[str, Any] | None:
+    file.seek(0)
+    try:
+        answer = json.loads(file.read(1_000_000))
+    except ValueError:
+        return None
+    return answer if isinstance(answer, dict) else None
+
+
+def _sound(answer: dict[str, Any]) -> bool:
+    """Whether this is a table. Code in the child could have written anything."""
+    repeats, seconds = answer.get("repeats"), answer.get("seconds")
+    return (
+        isinstance(repeats, list)
+        and len(repeats) == LENGTHS
+        and all(type(value) is int and FEWEST <= value <= MOST for value in repeats)
+        and isinstance(seconds, float)
+    )
+
+
+def _manner(code: int) -> str:
+    if code < 0:
+        with contextlib.suppress(ValueError):
+            return f"by {signal.Signals(-code).name}, which may be a limit of time or memory"
+    return f"with exit code {code} and no answer"
+
+
+def _last(file: IO[bytes]) -> str:
+    """The last line that was printed to standard error, if any."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - _SAID))
+    lines = file.read().decode(errors="replace").strip().splitlines()
+    return f": {lines[-1]}" if lines else ""

@@ -1,0 +1,135 @@
+"""Policies of all sorts, each in a real child process."""
+
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from ollama_guard.evaluate.custom import LENGTHS, PolicyError, as_text, load_policy
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="limits of the resource module")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "mine.py").write_text(
+        textwrap.dedent(
+            """
+            import asyncio, os, random, sys, time
+            NUMBER = 7
+            def good(length): return 40 if length == 1 else max(2, 400 // length)
+            def half(length): return length / 2
+            def none(length): return None
+            def few(length): return 1 if length > 5_000 else 9
+            def yes(length): return True
+            def moody(length): return random.randint(2, 1_000_000)
+            def fails(length): return 1000 // abs(length - 3) + 2
+            def leaves(length): sys.exit(0)
+            def dies(length): os._exit(0)
+            def aborts(length): print("last words", file=sys.stderr, flush=True); os.abort()
+            def hangs(length): time.sleep(60)
+            def spins(length):
+                while True: pass
+            def grows(length): return len(bytearray(1 << 40))
+            def chatty(length): print('{"repeats": []}'); return 9
+            def lies(length): os.write(3, b'{"repeats": [2], "seconds": 0.0}'); os._exit(0)
+            def floods(length):
+                while True: os.write(1, b"x" * 65536)
+            async def later(length): return 9
+            class Table:
+                def by_length(self, length): return 9
+            table = Table()
+            """
+        )
+    )
+    (tmp_path / "broken.py").write_text("import not_there_at_all\n")
+    (tmp_path / "json.py").write_text("raise RuntimeError('in the place of a standard module')\n")
+    return tmp_path
+
+
+def test_a_policy_becomes_a_table_of_all_lengths(folder: Path) -> None:
+    table = load_policy("mine:good", folder=folder)
+    assert [table(length) for length in (1, 2, 40, 200, 399)] == [40, 200, 10, 2, 2]
+    assert len(table.repeats) == LENGTHS
+    assert table(LENGTHS + 5) == table(LENGTHS)
+
+
+def test_a_method_of_an_object_in_a_module_will_do(folder: Path) -> None:
+    assert load_policy("mine:table.by_length", folder=folder)(17) == 9
+
+
+def test_the_policy_never_runs_in_this_process(folder: Path) -> None:
+    load_policy("mine:good", folder=folder)
+    assert "mine" not in sys.modules
+
+
+def test_what_a_policy_prints_is_not_taken_for_its_answer(folder: Path) -> None:
+    assert load_policy("mine:chatty", folder=folder)(5) == 9
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("mine", "'mine' is not MODULE:FUNCTION"),
+        ("mine:", "is not MODULE:FUNCTION"),
+        ("mine:f(1)", "is not MODULE:FUNCTION"),
+        ("../mine:good", "is not MODULE:FUNCTION"),
+        ("nowhere:f", "nowhere:f cannot be found: no module of that name"),
+        ("broken:f", "broken:f cannot be imported: No module named 'not_there_at_all'"),
+        ("mine:missing", "mine:missing cannot be found: the module has no missing"),
+        ("mine:NUMBER", "mine:NUMBER is no function but int"),
+        ("mine:later", "mine:later is an async function; a plain one is needed"),
+        (
+            "mine:half",
+            "mine:half gives 0.5 for a unit of 1 characters; a whole number of repeats from 2 to 1,000,000",
+        ),
+        ("mine:none", "gives a NoneType for a unit of 1 characters"),
+        ("mine:yes", "gives True for a unit of 1 characters"),
+        ("mine:few", "gives 1 for a unit of 5001 characters"),
+        ("mine:moody", "does not always give the same"),
+        ("mine:fails", "mine:fails fails for a unit of 3 characters: ZeroDivisionError"),
+        ("mine:leaves", "fails for a unit of 1 characters: SystemExit: 0"),
+        ("mine:dies", "ended its process with exit code 0 and no answer"),
+        ("mine:lies", "ended its process with exit code 0 and no answer"),
+    ],
+)
+def test_what_is_wrong_is_said(folder: Path, name: str, says: str) -> None:
+    with pytest.raises(PolicyError) as caught:
+        load_policy(name, folder=folder)
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@posix
+def test_a_crash_is_told_with_its_signal_and_the_last_words(folder: Path) -> None:
+    with pytest.raises(PolicyError, match=r"by SIGABRT.*: last words"):
+        load_policy("mine:aborts", folder=folder)
+
+
+@posix
+def test_memory_is_limited(folder: Path) -> None:
+    with pytest.raises(PolicyError, match="needs more than 256 MB of memory"):
+        load_policy("mine:grows", folder=folder, megabytes=256)
+
+
+@pytest.mark.parametrize("name", ["mine:hangs", "mine:spins"])
+def test_time_is_limited(folder: Path, name: str) -> None:
+    started = time.monotonic()
+    with pytest.raises(PolicyError, match=r"gave no answer within 0\.5 seconds"):
+        load_policy(name, folder=folder, seconds=0.5)
+    assert time.monotonic() - started < 10
+
+
+@posix
+def test_what_a_policy_writes_is_limited(folder: Path) -> None:
+    with pytest.raises(PolicyError):
+        load_policy("mine:floods", folder=folder, seconds=5)
+
+
+def test_people_are_shown_what_it_comes_to(folder: Path) -> None:
+    lines = as_text(load_policy("mine:good", folder=folder)).splitlines()
+    assert lines[0].startswith("mine:good is fine: 12,000 lengths")
+    assert lines[3].split() == ["1", "40", "40"]
+    assert lines[-1].split() == ["12,000", "2", "24,000"]
