@@ -5,10 +5,12 @@ Read only when a verdict is near. A false yes costs delay, a false no stops what
 
 import re
 
+from .fold import Fold, Text
+
 _TAIL = 6_000
 """Characters at the end of the conversation in which a wish counts: the latest turns."""
 _MOST = 100_000
-_NUMBER = r"(\d{1,3}(?:[,.]\d{3})+|\d{2,6})"
+_NUMBER = r"(\d{1,3}(?:[,.]\d{3})+|\d{2,})"
 _GAP = r"\s*(?:\w+\s+){0,2}"
 _COUNT = re.compile(
     rf"{_NUMBER}{_GAP}(?:times|x\b|copies|repetitions|rows?|lines?|zero(?:e?s)?|ones|words?|dots?|dashes|stars?|"
@@ -30,17 +32,17 @@ class Asked:
     """A conversation's text, asked about units that repeat in the answer."""
 
     def __init__(self, prompt: str) -> None:
-        self._prompt = prompt
+        self._prompt = {Text.RAW: prompt}
         self._tail = prompt[-_TAIL:].casefold()
         self._count = _largest(_COUNT, self._tail, _NAMED)
         self._size = _largest(_SIZE, self._tail)
         self._wish = _WISH.search(self._tail) is not None
 
-    def wants(self, unit: str) -> bool:
-        """Whether a repetition of this unit is to be expected."""
-        if not self._prompt:
+    def wants(self, unit: str, text: Text = Text.RAW) -> bool:
+        """Whether a repetition of this unit (of raw or folded text) is to be expected."""
+        if not self._tail:
             return False
-        if self._holds(unit):
+        if self._holds(unit, text):
             return True
         if not (self._wish or self._count or self._size):
             return False
@@ -50,19 +52,22 @@ class Asked:
         """Characters that the request asks for by a number ("100 times", "600 digits"). 0 for none."""
         return max(self._count * len(unit), self._size)
 
-    def _holds(self, unit: str) -> bool:
+    def _holds(self, unit: str, text: Text) -> bool:
         """Whether the unit stands back to back in the conversation, as in a log or a table to be copied.
 
         Twice over matches at any phase once three copies stand there; short units need sixteen characters.
         """
+        prompt = self._prompt.get(text)
+        if prompt is None:
+            prompt = self._prompt[text] = Fold(numbers=text is Text.NUMBERS).feed(self._prompt[Text.RAW])
         copies = max(2, -(-16 // len(unit)))
-        return unit * copies in self._prompt
+        return unit * copies in prompt
 
     def _names(self, unit: str) -> bool:
-        """Whether the words of the unit, seen as a circle, stand in the latest turns (numbers need not)."""
+        """Whether the words of the unit, seen as a circle, stand in the latest turns ("0" may be a folded number)."""
         words = _WORD.findall(unit.casefold() * 2)
         words = words[1:-1] or words
-        return bool(words) and all(word in self._tail for word in set(words) if not word.isdigit())
+        return bool(words) and all(word in self._tail for word in set(words) - {"0"})
 
 
 def _largest(pattern: re.Pattern[str], text: str, named: re.Pattern[str] | None = None) -> int:

@@ -7,11 +7,20 @@ to "0" as well. The fold of a text is the same however it was split, and each of
 import re
 from bisect import bisect_right
 from collections.abc import Callable
+from enum import Enum
 
 _GAP = re.compile(r"(?:[^\w\u2600-\u27bf\U0001f000-\U0001faff]|_)+")
 _DIGITS = re.compile(r"\d+")
 _EVERY = 256
 """Raw characters between two marks that lead back to raw places."""
+
+
+class Text(Enum):
+    """What a unit was found in: the text itself, or one of its foldings."""
+
+    RAW = "raw"
+    MARKS = "marks"  # case, punctuation and white space folded
+    NUMBERS = "numbers"  # numbers too
 
 
 class Fold:
@@ -22,13 +31,14 @@ class Fold:
         self.last = last  # the last folded character if it swallows equal ones: " ", "0", else ""
 
     def feed(self, text: str) -> str:
+        """Append raw text; what is added to the folded text."""
         out = _GAP.sub(" ", text.casefold())
         if self._numbers:
             out = _DIGITS.sub("0", out)
         if self.last and out.startswith(self.last):
             out = out[1:]
-            if not out:
-                return out
+        if not out:
+            return out
         end = out[-1]
         self.last = end if end == " " or (self._numbers and end == "0") else ""
         return out

@@ -4,6 +4,7 @@ import math
 
 from . import shape
 from .asked import Asked
+from .fold import Text
 from .regions import Region
 from .rules import ChannelRules, Table
 from .shape import Shape
@@ -12,6 +13,8 @@ from .tracker import NEAR, Goal, Tier
 NEVER = 1 << 50
 _BLOB_FACTOR = 10.0
 """For zeros in encoded data: 6,000 characters of "A" stand in many a base64 file."""
+_SOON = 60
+"""Repeated characters at which plain text is suspicious: more than the healthy runs of the corpus ever repeat."""
 _REMEMBERED = 1024
 _SEPARATOR = 8
 """A separator's unit is short; it is as long in code as in prose."""
@@ -48,17 +51,19 @@ class Measure:
         anchor = next(size for size in (8, 4, 2, 1) if 2 * size <= max(fewest, 2))
         return Tier(anchor, anchor, NEAR.anchor)
 
-    def goal(self, unit: str, region: Region, *, table_only: bool = False) -> Goal:
+    def goal(self, unit: str, region: Region, text: Text = Text.RAW) -> Goal:
         """The masses at which a run of this unit is suspicious, and at which it is certain.
 
-        table_only: `span_min` does not apply (it is about text that is equal, or nearly so).
+        text: what the unit was found in. `span_min` is about text that is equal, numbers included.
         """
-        plain = None if table_only else by_span(self._rules, unit)
+        plain = None if text is Text.NUMBERS else by_span(self._rules, unit)
         if plain is None:
             plain = by_table(self._rules, unit, region)
-        if plain.verdict >= NEVER or not self._asked.wants(unit):
-            return plain
-        verdict = max(math.ceil(plain.verdict * self._rules.asked), plain.verdict + self._asked.allowance(unit))
+        if plain.verdict >= NEVER or not self._asked.wants(unit, text):
+            return Goal(max(plain.alarm, self.look(len(unit))), plain.verdict)
+        verdict = max(
+            math.ceil(plain.verdict * self._rules.asked), plain.verdict + self._asked.allowance(unit)
+        )
         return Goal(verdict // 2, verdict)
 
 
@@ -71,7 +76,7 @@ def by_table(rules: ChannelRules, unit: str, region: Region) -> Goal:
         return Goal(NEVER, NEVER)
     verdict = math.ceil(mass(rules.table(kind), period) * rules.scale * factor)
     plain = kind is Shape.TEXT and factor <= 1
-    return Goal(alarm_at(verdict) if plain else max(1, verdict // 2), verdict)
+    return Goal(alarm_at(verdict) if plain else max(1, verdict // 4), verdict)
 
 
 def by_span(rules: ChannelRules, unit: str) -> Goal | None:
@@ -104,8 +109,8 @@ def copies(table: Table, period: int) -> float:
 
 
 def alarm_at(verdict: int) -> int:
-    """Where suspicion of plain text begins: within 120 characters, or a quarter of the way for long units."""
-    return max(1, min(120, verdict // 2), verdict // 4)
+    """Where suspicion of plain text begins: soon, or a quarter of the way for long units."""
+    return max(1, min(_SOON, verdict // 2), verdict // 4)
 
 
 def _factor(rules: ChannelRules, region: Region, kind: Shape, period: int) -> float:

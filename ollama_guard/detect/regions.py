@@ -14,7 +14,7 @@ from .shape import Shape
 _MARKER = re.compile(r"^[ \t]*(?:>[ \t]*)*(`{3,}|~{3,})([^\n]*)", re.MULTILINE)
 _TOKEN = re.compile(r"[A-Za-z0-9+/=_%\-]*\Z")
 _BLANK = re.compile(r"\s")
-_BLOB_TOKEN = 60
+_BLOB_TOKEN = 40
 """Characters of an unbroken token (base64, hex) that make it encoded data."""
 _BLOB_UNIT = 8
 _DENSE = 0.2
@@ -92,7 +92,7 @@ def region_of(unit: str, before: str, *, fenced: bool) -> Region:
         return Region.PROSE
     if _in_blob(unit, before):
         return Region.BLOB
-    if fenced or shape.symbols(unit) >= _DENSE or shape.figures(unit) > 0.5:
+    if fenced or shape.symbols(unit) >= _DENSE or shape.figures(unit) > 0.5 or shape.monotone(unit):
         return Region.CODE
     if "\n" in unit:
         code = max(shape.rows(unit), shape.indented(unit), shape.closed_lines(unit)) >= 0.5

@@ -67,8 +67,8 @@ class ChannelRules:
     code: float = 2.0
     code_upto: int = 100
     asked: float = 4.0
-    drift: float = 6.0
-    drift_data: float = 8.0
+    drift: float = 8.0
+    drift_data: float = 0.0
     blank_run: int = 1500
 
     def table(self, shape: Shape) -> Table:
@@ -107,7 +107,9 @@ class WatchRules:
         return self.tool if name.startswith("tool") else self.content
 
 
-_REASONING = ChannelRules(scale=0.75, code=1.35, drift_data=8.0)  # no document: lists, refrains and data are rare there
+_REASONING = ChannelRules(
+    scale=0.75, code=1.35, drift=6.0, drift_data=8.0
+)  # no document: lists, refrains and data are rare there
 _CONTENT = ChannelRules()
 _TOOL = ChannelRules(
     scale=2.0, code=1.0, drift=0.0, drift_data=0.0, blank_run=400

@@ -21,6 +21,7 @@ class Shape(Enum):
 _RULES = frozenset("-=_*#~+.:;,|/\\<>^'`·•…‥∙⋅°○●◦▪■□◆◇★☆※－＝＿—–―‐‑‒⎯〜～。・")
 _CHANT = 8
 """A unit of one or two different letters is a word or a cry ("ha ", "GGGG") up to this length, data above it."""
+_MANY_WORDS = 10
 _JOINERS = frozenset("\u200d\ufe0f\ufe0e\u20e3")
 _FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})", re.MULTILINE)
 _CELL = re.compile(r"^[ \t]*(?:\||</?t[rdh]\b)", re.MULTILINE | re.IGNORECASE)
@@ -83,6 +84,12 @@ def figures(unit: str) -> float:
     """The share of digits among letters and digits."""
     digits = [char for char in set(unit) if char.isdigit()]
     return sum(map(unit.count, digits)) / core_length(unit) if digits else 0.0
+
+
+def monotone(unit: str) -> bool:
+    """Whether many words of the unit are but one or two: a row of a matrix or an encoding table."""
+    words = (unit + unit).split()[1:-1]
+    return len(words) >= _MANY_WORDS and len(set(words)) <= 2
 
 
 def longest_token(unit: str) -> int:

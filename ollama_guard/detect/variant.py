@@ -4,11 +4,12 @@ The same search as for verbatim repetition, on the folded text. Masses count fol
 reaches its own verdict first.
 """
 
+import re
 from typing import NamedTuple
 
 from . import shape
 from .finding import Finding, Kind
-from .fold import Folded
+from .fold import Folded, Text
 from .measure import NEVER, Measure
 from .page import Page
 from .periodic import describe
@@ -18,13 +19,14 @@ from .tracker import Goal, Hit, Run, Tracker
 
 _IN_PROSE = 1.5
 """Folded text repeats a little more easily than the text itself."""
-_IN_CODE = 3.0
+_IN_CODE = 2.0
 """Code is told apart by its operators, which folding takes away. (Times the factor for code.)"""
-_SYMBOLS = 0.08
+_SYMBOLS = 0.07
 """Share of symbols in the raw unit from which it counts as code here."""
 _FIGURES = 0.15
 """Share of digits from which a unit counts as data: logs, test vectors, measurements."""
 
+_SPECIAL = re.compile(r"<\|?(?:unused|reserved|special|extra_id|fim|pad|eos|bos|im|eot)\w*\|?>\s*")
 _WORDS = 8
 """Different words in a unit from which it says something, and is no record of data."""
 
@@ -77,15 +79,21 @@ class Variant:
 
     def _judge(self, run: Run) -> Goal:
         copy = self._copy(run)
-        goal = self._measure.goal(copy.folded, copy.region)
+        coded = _coded(copy)
+        region = Region.CODE if coded and copy.region is Region.PROSE else copy.region
+        goal = self._measure.goal(copy.folded, region, Text.MARKS)
         if self._measure.by_span:
             return goal
-        return goal.times(_IN_CODE if _coded(copy) else _IN_PROSE)
+        return goal.times(_IN_CODE if coded else _IN_PROSE)
 
     def _copy(self, run: Run) -> Copy:
-        first, second = self._folded.place(run.start - run.period), self._folded.place(run.start)
-        folded = self._tracker.unit(run)
-        raw = self._page.text(first, second) or folded
+        """The second copy, if it is whole: the first may begin with marks of the text before."""
+        place, folded = self._folded.place, self._tracker.unit(run)
+        first, second = place(run.start - run.period), place(run.start)
+        raw = self._page.text(first, second)
+        if run.start + run.period < self._tracker.length:
+            raw = self._page.text(second, place(run.start + run.period)) or raw
+        raw = raw or folded
         return Copy(folded, raw, self._page.region(raw, first, second))
 
 
@@ -99,18 +107,25 @@ class Drift(Variant):
     kind = Kind.DRIFT
 
     def _look(self, period: int) -> int:
-        return self._measure.look(period) * 2
+        return self._measure.look(period)
 
     def _judge(self, run: Run) -> Goal:
         copy = self._copy(run)
+        if _special(copy.raw):
+            return self._measure.goal(copy.folded, Region.PROSE, Text.NUMBERS)
         if _coded(copy) or shape.figures(copy.raw) >= _FIGURES:
             factor = self._measure.drift_data if len(set(copy.folded.split())) >= _WORDS else 0.0
         else:
             factor = self._measure.drift
         if factor <= 0:
             return Goal(NEVER, NEVER)
-        return self._measure.goal(copy.folded, Region.PROSE, table_only=True).times(factor)
+        return self._measure.goal(copy.folded, Region.PROSE, Text.NUMBERS).times(factor)
 
 
 def _coded(copy: Copy) -> bool:
     return copy.region is not Region.PROSE or shape.symbols(copy.raw) >= _SYMBOLS
+
+
+def _special(raw: str) -> bool:
+    """Whether the unit is nothing but a model's special tokens (of one kind, with changing numbers)."""
+    return len(_SPECIAL.sub("", raw * 3)) <= len(raw)

@@ -1,0 +1,65 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ollama_guard.detect.fold import Fold, Folded
+
+
+def fold(text: str, *, numbers: bool = False) -> str:
+    return Fold(numbers=numbers).feed(text)
+
+
+def test_case_punctuation_and_white_space_are_folded() -> None:
+    assert fold("  Hello, World!\n\nHELLO -- world") == "hello world hello world"
+
+
+def test_numbers_are_kept_unless_asked_for() -> None:
+    assert fold("Step 101: go") == "step 101 go"
+    assert fold("Step 101: go", numbers=True) == "step 0 go"
+    assert fold("1 2 33", numbers=True) == "0 0 0"
+
+
+def test_emoji_and_han_are_kept() -> None:
+    assert fold("🌟\n🌟, 内容。") == "🌟 🌟 内容 "
+
+
+@given(st.text(max_size=60), st.lists(st.integers(1, 9), min_size=1, max_size=20), st.booleans())
+def test_the_split_changes_nothing(text: str, cuts: list[int], numbers: bool) -> None:
+    pieces, done, out = Fold(numbers=numbers), 0, ""
+    for cut in [*cuts, len(text)]:
+        out += pieces.feed(text[done : done + cut])
+        done += cut
+    assert out == fold(text, numbers=numbers)
+
+
+@given(
+    st.text("aB1 ,.\nß🌟", max_size=900),
+    st.lists(st.integers(1, 400), min_size=1, max_size=10),
+    st.booleans(),
+    st.integers(0, 900),
+)
+def test_each_folded_character_leads_back_to_its_raw_place(
+    text: str, cuts: list[int], numbers: bool, wanted: int
+) -> None:
+    folded = Folded(numbers=numbers, raw=lambda begin, end: text[begin:end])
+    done = 0
+    for cut in [*cuts, len(text)]:
+        folded.feed(text[done : done + cut])
+        done += cut
+    place = folded.place(wanted)
+    if wanted >= folded.length:
+        assert place == len(text)
+    else:
+        assert (
+            len(fold(text[:place], numbers=numbers)) <= wanted < len(fold(text[: place + 1], numbers=numbers))
+        )
+
+
+def test_a_place_in_text_that_is_gone_is_about_right() -> None:
+    text = "word " * 1000
+    folded = Folded(numbers=False, raw=lambda begin, end: text[max(begin, 2500) : max(end, 2500)])
+    for begin in range(0, len(text), 100):
+        folded.feed(text[begin : begin + 100])
+    assert abs(folded.place(1000) - 1000) < 300
+    assert folded.place(4000) == 4000
+    folded.forget(3000)
+    assert folded.place(4000) == 4000

@@ -1,0 +1,92 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ollama_guard.detect.regions import Fences, Region, region_of
+
+
+def inside(text: str) -> bool:
+    fences = Fences()
+    fences.read(text)
+    return fences.inside(len(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("text\n```py\ncode\n", True),
+        ("text\n```py\ncode\n```\nmore\n", False),
+        ("~~~\ncode\n```\nstill code\n", True),
+        ("````\n```\nstill code\n", True),
+        ("```\ncode\n````\nout\n", False),
+        ("```\ncode\n``` not a closer\nstill\n", True),
+        ("1. item\n   ```\n   code\n", True),
+        ("> ```\n> code\n", True),
+        ("inline ```code``` here\n", False),
+        ("```inline``` at the start\n", False),
+        ("text ``` more\n", False),
+        ("```py", False),  # the line is not over
+    ],
+)
+def test_fences_follow_commonmark(text: str, expected: bool) -> None:
+    assert inside(text) is expected
+
+
+def test_a_place_is_judged_by_what_stands_before_it() -> None:
+    text = "a\n```\nb\n```\nc\n"
+    fences = Fences()
+    fences.read(text)
+    assert [fences.inside(text.index(char)) for char in "abc"] == [False, True, False]
+
+
+def test_forgetting_keeps_what_is_open() -> None:
+    fences = Fences()
+    fences.read("```\n" + "x\n" * 1000)
+    fences.forget(1500)
+    assert fences.inside(1800)
+
+
+def test_a_long_line_is_not_kept_whole() -> None:
+    fences = Fences()
+    for _ in range(1000):
+        fences.read("x" * 1000)
+    fences.read("\n```\n")
+    assert fences.length == 1_000_005
+    assert fences.inside(1_000_005)
+
+
+@given(
+    st.text("`~\n x", max_size=80), st.lists(st.integers(1, 9), min_size=1, max_size=20), st.integers(0, 80)
+)
+def test_the_split_changes_nothing(text: str, cuts: list[int], place: int) -> None:
+    whole, pieces, done = Fences(), Fences(), 0
+    whole.read(text)
+    for cut in [*cuts, len(text)]:
+        pieces.read(text[done : done + cut])
+        done += cut
+    assert pieces.inside(place) == whole.inside(place)
+
+
+@pytest.mark.parametrize(
+    ("unit", "before", "expected"),
+    [
+        ("a sentence. ", "", Region.PROSE),
+        ("| a | b |\n", "", Region.CODE),
+        (" 0.1 |", "| a |", Region.CODE),
+        ("x ", "text\n    ", Region.CODE),
+        ("x ", "text\n", Region.PROSE),
+        ("f(x); g(y);", "", Region.CODE),
+        ("A", "data:" + "Q2hhcnQ" * 8, Region.BLOB),
+        ("A", "a word before ", Region.PROSE),
+        ("A" * 76 + "\n", "", Region.BLOB),
+        ("```\ncode;\n```\n", "", Region.PROSE),
+        ("3.14 2.71 1.41 ", "", Region.CODE),
+    ],
+)
+def test_the_region_of_a_unit(unit: str, before: str, expected: Region) -> None:
+    assert region_of(unit, before, fenced=False) is expected
+
+
+def test_in_a_fence_all_is_code_but_a_unit_with_fences() -> None:
+    assert region_of("a sentence. ", "", fenced=True) is Region.CODE
+    assert region_of("```\na\n```\n", "", fenced=True) is Region.PROSE
