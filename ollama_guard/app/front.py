@@ -21,7 +21,8 @@ from ollama_guard.wire.dialect import Dialect, Request
 from ollama_guard.wire.headers import for_upstream
 from ollama_guard.wire.table import dialect_for
 
-RETRY_AFTER = [(b"retry-after", b"5")]
+MODELS_KEPT = 512
+"""Models of which it is remembered whether they go on in place."""
 
 
 class Front:
@@ -90,6 +91,8 @@ class Front:
         self, scope: Scope, send: Send, inbound: Inbound, dialect: Dialect, request: Request
     ) -> None:
         name = f"{self._registry.begun + 1:x}"
+        if len(self._memory) >= MODELS_KEPT:
+            self._memory.clear()  # it is only asked again
         exchange = Exchange(
             dialect,
             request,

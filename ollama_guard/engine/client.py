@@ -55,6 +55,8 @@ class ClientSide:
         self.started = False
         self.ended = False
         self.inside_frame = False
+        self.spoke_first = False  # before any frame of the upstream's
+        self._passed = False
         self.told = False  # any frame of ours or the upstream's: later attempts go on from it
         self.called = False
         self.sent_bytes = 0
@@ -134,7 +136,7 @@ class ClientSide:
         self.session.passed(frame, events)
         self.inside_frame = not frame.whole
         self._send(frame.raw, now)
-        self.told = True
+        self.told = self._passed = True
 
     def spliced(self, frame: Frame, events: Sequence[Event], now: float) -> None:
         """Forward a later attempt's frame as the continuation of what the client has."""
@@ -145,7 +147,7 @@ class ClientSide:
         data = self.session.splice(frame, events)
         if data:
             self._send(data, now)
-            self.told = True
+            self.told = self._passed = True
 
     def text(self, text: str, now: float) -> None:
         """Answer text of our own."""
@@ -164,6 +166,8 @@ class ClientSide:
         beat = b" " if self.whole else self.session.heartbeat(data=data)
         self._send(beat, now, data_bearing=data)
         self.heartbeats += 1
+        # With no frame of the upstream's before it, its identity is made up, and all that comes must have it.
+        self.spoke_first |= data and not self._passed
         self.told = True
 
     def error(self, status: int, kind: str, message: str, now: float) -> None:

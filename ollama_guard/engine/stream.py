@@ -112,8 +112,10 @@ class Exchange(Timing):
             self._client.start(happened.status, happened.headers, now)
 
     def _is_stream(self, headers: Sequence[Header]) -> bool:
-        kind = next((value for name, value in headers if name.lower() == b"content-type"), b"")
-        return kind.split(b";")[0].strip().lower() == self._dialect.media_type.encode()
+        found = {name.lower(): value.strip().lower() for name, value in headers}
+        kind = found.get(b"content-type", b"").split(b";")[0].strip()
+        plain = found.get(b"content-encoding", b"identity") in (b"", b"identity")  # else it cannot be read
+        return plain and kind == self._dialect.media_type.encode()
 
     def _bytes(self, happened: Bytes) -> None:
         for frame in self._current().frames(happened.data, happened.now):

@@ -48,7 +48,7 @@ class Timing(Recovery):
         if not self._client.started:
             if _due(self._commit_at(), now):
                 self._client.start_stream(self._extra, now)
-                self._client.heartbeat(0.0, now)
+                self._client.heartbeat(self._policy.data_sec, now)
         elif _due(self._heartbeat_at(), now):
             self._client.heartbeat(self._policy.data_sec, now)
 

@@ -109,7 +109,7 @@ class Verdicts(Probing):
         # A fallback model's name is not the client's business, even where nothing was shown before.
         told = self._client.told or self._client.inside_frame or self._client.whole
         untouched = not told and self._plan.model is None
-        if self._number == 1 or untouched:
+        if (self._number == 1 and not self._client.spoke_first) or untouched:
             self._client.passed(judged.frame, judged.events, now)
         elif judged.frame.data:
             self._client.spliced(judged.frame, self._joint.mend(self._with_usage(judged.events)), now)

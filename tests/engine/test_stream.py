@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from ollama_guard.detect.silence import SilenceLimits
-from ollama_guard.engine.messages import Abort, Bytes, End, Forget, Open, Send, Start, Trouble
+from ollama_guard.engine.messages import Abort, Bytes, End, Forget, Headers, Open, Send, Start, Trouble
 from ollama_guard.engine.policy import Action, EmptyPolicy, Policy, Step
 from ollama_guard.engine.states import EngineError
 from ollama_guard.engine.streaks import BlockCounts
@@ -61,6 +61,14 @@ class TestHealthy:
         play.data(b'{"done_reason":"load"}')
         play.close()
         assert play.sent == b'{"done_reason":"load"}'
+
+    def test_a_compressed_stream_passes_untouched(self, name: str) -> None:
+        play = Play(name).begin()
+        kind = (b"content-type", FORMS[name].media)
+        play.step(Headers(1, 200, [kind, (b"Content-Encoding", b"gzip")], play.now))
+        play.data(b"\x1f\x8b\x08")
+        play.close()
+        assert (play.sent, play.end) == (b"\x1f\x8b\x08", End)
 
     def test_every_split_of_the_stream_gives_the_same_bytes(self, name: str) -> None:
         form = FORMS[name]
@@ -395,6 +403,20 @@ class TestTime:
         play.wait(2)
         assert play.status == 200
         assert play.sent
+
+    def test_an_answer_after_heartbeats_has_one_identity(self, name: str) -> None:
+        play = Play(name).begin()
+        play.wait(200)
+        play.answer("Blue.")
+        identities = {(frame.get("id"), frame["model"]) for frame in play.frames()}
+        assert len(identities) == 1
+        assert (play.text(), play.endings()) == ("Blue.", 1)
+
+    def test_comments_before_the_first_frame_change_nothing(self, name: str) -> None:
+        play = Play(name).begin()
+        play.wait(45)
+        play.answer("Blue.")
+        assert play.sent.endswith(play.upstream_bytes)
 
     def test_an_error_status_after_the_commit_is_told_in_the_stream(self, name: str) -> None:
         play = Play(name).begin()
