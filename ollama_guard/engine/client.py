@@ -194,6 +194,7 @@ class ClientSide:
         """End as the model's own end would, with a note as the last of the answer (calls take none)."""
         if note and not self.called:
             self.text(note, now)
+        self.settle()
         closing = self._closing_frame() + self.session.ending(reason)
         if not self.whole:
             self._send(closing, now)

@@ -19,6 +19,7 @@ from ollama_guard.wire.textparts import joined, write_texts
 from ollama_guard.wire.toolcalls import Indexes, pair
 
 _IDENTITY = ("model", "remote_model", "remote_host")
+_GENERATED = (Text, ToolDelta)
 
 
 class OllamaSession:
@@ -33,6 +34,7 @@ class OllamaSession:
         self._calls: set[int] = set()  # indexes read in this attempt
         self._tools = Indexes()
         self._done = False
+        self._tokens = 0  # of all attempts: about one a line
         self._whole = Whole(form)
         self._last: tuple[Frame | None, Any] = (None, None)
 
@@ -52,6 +54,7 @@ class OllamaSession:
         if self._identity is None and self._attempts <= 1 and line.get("model"):
             self._identity = {key: line[key] for key in _IDENTITY if key in line}
         events = line_events(self._form, line)
+        self._tokens += any(type(event) in _GENERATED for event in events)
         if any(type(event) is ToolDelta for event in events):
             return [self._numbered(event) if isinstance(event, ToolDelta) else event for event in events]
         return events
@@ -85,11 +88,14 @@ class OllamaSession:
         return failure(kind, message) + b"\n"
 
     def ending(self, reason: str, usage: Usage | None = None) -> bytes:
-        """`usage` fills the token counts of the last line."""
+        """`usage` fills the token counts of the last line. A cut attempt tells none: prompt tokens are then
+        estimated by characters / 4, and the others counted in lines, of which Ollama writes one a token."""
         if self._done:
             return b""
         self._done = True
-        counts = {} if usage is None else {"prompt_eval_count": usage.prompt, "eval_count": usage.completion}
+        used = usage or Usage(len(self._request.body) // 4, self._tokens)
+        counts = {"prompt_eval_count": used.prompt, "eval_count": used.completion}
+        reason = "stop" if reason == "tool_calls" else reason  # Ollama has no word of its own for calls
         return self._own({self._form.content: ""}, done=True, done_reason=reason, **counts)
 
     def collect(self, frame: Frame, events: Sequence[Event]) -> None:

@@ -17,6 +17,8 @@ from ollama_guard.wire.openai_choices import Choices, counts, listed, write_usag
 from ollama_guard.wire.openai_chunks import IDENTITY, Form, chunk_events, error_event, frame_events
 from ollama_guard.wire.openai_whole import Whole
 
+_GENERATED = (Text, ToolDelta)
+
 
 class OpenAISession:
     """See `ollama_guard.wire.dialect.Session`. `at` is the wall clock in seconds since 1970."""
@@ -32,6 +34,8 @@ class OpenAISession:
         self._invented = False  # ... by a frame of ours alone
         self._choices = Choices(form)
         self._done = False
+        self._tokens = 0  # of all attempts: about one a frame
+        self._counted = False  # the client has been told the usage
         self._whole = Whole(form)
         self._last: tuple[Frame | None, Any] = (None, None)
 
@@ -47,6 +51,7 @@ class OpenAISession:
             self._seen = _identity(chunk)
             if self._model is None and self._attempts <= 1:
                 self._model = chunk["model"]
+        self._tokens += any(type(event) in _GENERATED for event in events)
         return events
 
     def passed(self, frame: Frame, events: Sequence[Event]) -> None:
@@ -63,6 +68,8 @@ class OpenAISession:
                 self._choices.tools.given(event.choice, event.index)
             elif isinstance(event, Finish):
                 self._choices.finished.add(event.choice)
+            elif isinstance(event, Usage):
+                self._counted = True
             elif isinstance(event, Done):
                 self._done = True
 
@@ -100,7 +107,9 @@ class OpenAISession:
         return error_event(kind, message)
 
     def ending(self, reason: str, usage: Usage | None = None) -> bytes:
-        """`usage` is written where the client asked for it by `stream_options.include_usage`."""
+        """`usage` is written where the client asked for it by `stream_options.include_usage`, and in a whole
+        body. A cut attempt tells none: prompt tokens are then estimated as Ollama does on other routes, by
+        characters / 4, and completion tokens are counted in frames, of which Ollama writes one a token."""
         if self._done:
             return b""
         out = []
@@ -110,9 +119,9 @@ class OpenAISession:
             ended = self._choices.reason(Finish(reason, index))
             out.append(self._own([self._choices.own(index, box, ended)]))
             self._choices.finished.add(index)
-        options = self._request.fields.get("stream_options")
-        if usage is not None and isinstance(options, dict) and options.get("include_usage") is True:
-            out.append(self._own([], usage=counts(usage)))
+        if self._wants_usage() and not self._counted:
+            used = usage or Usage(len(self._request.body) // 4, self._tokens)
+            out.append(self._own([], usage=counts(used)))
         self._done = True
         return b"".join(out) + sse.DONE
 
@@ -126,6 +135,11 @@ class OpenAISession:
 
     def body(self) -> bytes:
         return self._whole.body(self._known(), self._choices.reasoning)
+
+    def _wants_usage(self) -> bool:
+        options = self._request.fields.get("stream_options")
+        asked = isinstance(options, dict) and options.get("include_usage") is True
+        return asked or not self._request.stream
 
     def _plain(self, events: Sequence[Event]) -> bool:
         """Whether this is only more text of choices that have begun: nothing to remember."""
@@ -157,7 +171,9 @@ class OpenAISession:
             choices = [self._choices.rewrite(choice, events) for choice in listed(chunk)]
             news = any(said for _, said in choices) or news
             chunk["choices"] = [choice for choice, _ in choices]
-        return chunk, write_usage(chunk, own, events) or news
+        counted = write_usage(chunk, own, events)
+        self._counted = self._counted or counted
+        return chunk, counted or news
 
     def _own(self, choices: list[dict[str, Any]], **more: Any) -> bytes:
         """A chunk of ours under the identity that the client knows, or will know."""

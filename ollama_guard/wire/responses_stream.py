@@ -100,8 +100,8 @@ class ResponsesSession:
     def heartbeat(self, *, data: bool) -> bytes:  # noqa: ARG002  there is one form
         """A `keepalive` event, as the OpenAI API has it; before `response.created` only a comment is safe.
 
-        While the upstream's bytes pass as they are (in the first attempt), the event takes no number of its own
-        but repeats the last one, so that numbers never go back.
+        While the upstream's bytes pass as they are (in the first attempt), the event takes no number of its
+        own but repeats the last one, so that numbers never go back.
         """
         if not self._begun:
             return sse.COMMENT

@@ -20,7 +20,7 @@ from tests.contract.asking import (
     Fault,
     Heard,
 )
-from tests.contract.scripts import HEALTHY_ANSWER, HEALTHY_REASONING, SCRIPTS, text_of
+from tests.contract.scripts import AGAIN, HEALTHY_ANSWER, HEALTHY_REASONING, SCRIPTS, text_of
 from tests.contract.sdks import Door
 
 DEADLOOP, STALL = "ollama_loop_guard_deadloop", "ollama_loop_guard_stall"
@@ -33,6 +33,8 @@ IMPATIENT: Mapping[str, object] = {
     "empty.keepalive_sec": 0.3,
 }
 STRICT_STALL: Mapping[str, object] = {"stall.reasoning_char_limit": 3000}
+STOP: Mapping[str, object] = {"detect.action": "stop"}
+OBSERVE: Mapping[str, object] = {"detect.action": "observe"}
 THINKING = tuple(path for path in PATHS if path != COMPLETIONS)
 """On /v1/completions Ollama drops what is thought: neither the SDK nor the guard sees a word of it."""
 
@@ -49,7 +51,7 @@ _FINISH: Mapping[str, Mapping[str, str]] = {
     NATIVE_GENERATE: {"stop": "stop", "length": "length"},
 }
 
-LONGEST_SHOWN = 130
+LONGEST_SHOWN = 140
 """Characters of repetition beyond the first copy of a short unit that a client may see before it is held
 back: 120 until suspicion, and the events that were on their way."""
 
@@ -230,6 +232,31 @@ def _awkward(door: Door) -> Expected:
     return Expected(text_of("unicode", "say"))
 
 
+def _stopped(door: Door) -> Expected:
+    """What was sent is kept, and ends as the model's own stop would."""
+    clean, looped = SCRIPTS["loop-content"]["attempts"][0]["steps"][1:3]
+    return Expected(Joined(clean["say"], looped["say"], "", seam=""))
+
+
+def _called_first(text: str) -> Expect:
+    """A call that was delivered is acted on: what loops after it is cut, and the answer ends with it."""
+
+    def expect(door: Door) -> Expected:
+        if (
+            door.name == "openai responses helper"
+        ):  # it refuses the index that Ollama gives to what comes after
+            return Expected(fault=Fault("RuntimeError"))
+        return Expected(Joined("", AGAIN, "", seam="") if text else "", calls=(CALL,), finish="tool_calls")
+
+    return expect
+
+
+def _looped_first(door: Door) -> Expected:
+    seen = Joined("Let me see. ", AGAIN, "", *(("", 0) if door.whole else ()))
+    content = "" if door.whole and door.path == RESPONSES else seen
+    return Expected(content, calls=(CALL,), finish="tool_calls", attempts=2)
+
+
 TAGGED = text_of("think-tags", "say")
 
 CASES = [
@@ -281,6 +308,16 @@ CASES = [
     Case("loop in think tags", "loop-think-tags", _looped_tags),
     Case("Ollama's own breaker, silent", "breaker", _joined("breaker")),
     Case("Ollama's own breaker, with an error", "breaker-error", _joined("breaker-error")),
+    Case("loop, then a call", "loop-then-call", _looped_first, WITH_TOOLS, tools=True),
+    Case("call, then loop in content", "call-then-loop", _called_first(AGAIN), (CHAT, MESSAGES, NATIVE_CHAT),
+         tools=True),
+    Case("call, then loop in reasoning", "call-then-thought-loop", _called_first(""), WITH_TOOLS, tools=True),
+    Case("loop in arguments, text restated", "restated-then-call",
+         _called("I will write the file. First I read it.", (CALL,), attempts=2), (CHAT, RESPONSES, MESSAGES),
+         tools=True),
+    Case("stopped in content", "loop-content", _stopped, settings=STOP),
+    Case("stopped in reasoning", "loop-reasoning", _said(""), THINKING, STOP),
+    Case("observed", "loop-of-forty", _said(AGAIN * 40), settings=OBSERVE),
     Case("refused after a loop", "loop-then-500", _broken, THINKING, IMPATIENT),
 ]  # fmt: skip
 

@@ -225,7 +225,7 @@ function assertJoined(heard, whole) {
   assert.ok(heard.endsWith(rest), heard);
   const looped = heard.slice(clean.length, heard.length - rest.length).trimEnd();
   assert.ok(unit.repeat(5).startsWith(looped), heard);
-  assert.ok(looped.length <= (whole ? unit.length : unit.length + 130), `${looped.length} characters of the loop`);
+  assert.ok(looped.length <= (whole ? unit.length : unit.length + 140), `${looped.length} characters of the loop`);
 }
 
 for (const [name, client] of Object.entries(CLIENTS)) {

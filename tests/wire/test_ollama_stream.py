@@ -239,6 +239,21 @@ def test_an_ending_can_have_the_usage() -> None:
     )
 
 
+def test_an_ending_of_ours_counts_the_lines_of_all_attempts() -> None:
+    talk = session()
+    first(talk, attempt(Text(THINK, "hm"), Text(SAY, "Blue"), Text(SAY, " sky")))
+    later(talk, second(Text(SAY, "!")))
+    (line,) = payloads(talk.ending("stop"))
+    assert line["eval_count"] == 4
+    assert line["prompt_eval_count"] > 0
+
+
+def test_an_ending_after_a_call_is_a_stop() -> None:
+    talk = session()
+    stream = first(talk, attempt(LOOK)) + talk.ending("tool_calls")
+    assert said(stream)[2:] == ([("look", {"at": "sky"})], "stop")
+
+
 def test_generate_goes_on_too() -> None:
     talk = GENERATE.session(request(GENERATE))
     stream = first(talk, frames(GENERATE, generate([Text(THINK, "hm"), Text(SAY, "Blue")])))
@@ -258,6 +273,8 @@ def test_generate_goes_on_too() -> None:
         "response",
         "done",
         "done_reason",
+        "prompt_eval_count",
+        "eval_count",
     }
 
 

@@ -270,6 +270,20 @@ def test_an_ending_has_the_usage_that_was_asked_for() -> None:
     assert payloads(talk.ending("stop", Usage(1, 2)))[1]["usage"]["total_tokens"] == 3
 
 
+def test_an_ending_of_ours_counts_the_chunks_of_all_attempts() -> None:
+    talk = session(stream_options={"include_usage": True})
+    first(talk, attempt(Text(THINK, "hm"), Text(SAY, "Blue")))
+    later(talk, second(Text(SAY, " sky")))
+    usage = payloads(talk.ending("stop"))[-1]["usage"]
+    assert (usage["completion_tokens"], usage["total_tokens"]) == (3, usage["prompt_tokens"] + 3)
+
+
+def test_usage_that_was_told_is_not_told_again() -> None:
+    talk = session(stream_options={"include_usage": True})
+    first(talk, attempt(Text(SAY, "Blue"), Finish("stop"), Usage(31, 54)))
+    assert talk.ending("stop") == b"data: [DONE]\n\n"
+
+
 def test_every_choice_ends_and_has_its_own_role() -> None:
     talk = session(n=2)
     talk.begin_attempt()
