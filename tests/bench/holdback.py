@@ -111,9 +111,8 @@ def main() -> None:
         elif label["class"] == "healthy":
             held.append(outcome.held_sec)
             if options.verbose and outcome.held_sec > 0.1:
-                print(
-                    f"healthy {run['id']:45} held {outcome.held_sec:.2f} s, longest {outcome.longest_sec:.2f} s"
-                )
+                spans = f"{outcome.held_sec:.2f} s, longest {outcome.longest_sec:.2f} s"
+                print(f"healthy {run['id']:45} held {spans}")
             if outcome.cut:
                 print(f"FALSE   {run['id']}")
     print(f"loops cut {len(beyond)}, missed {len(missed)} {missed}")
