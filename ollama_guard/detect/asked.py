@@ -64,7 +64,10 @@ class Asked:
         return unit * copies in prompt
 
     def _names(self, unit: str) -> bool:
-        """Whether the words of the unit, seen as a circle, stand in the latest turns ("0" may be a folded number)."""
+        """Whether the words of the unit stand in the latest turns ("0" may be a folded number).
+
+        The unit is seen as a circle: its first and last word may be two halves of one.
+        """
         words = _WORD.findall(unit.casefold() * 2)
         words = words[1:-1] or words
         return bool(words) and all(word in self._tail for word in set(words) - {"0"})

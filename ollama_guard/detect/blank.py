@@ -1,4 +1,4 @@
-"""White space that never ends, in any mixture (what models write under a JSON grammar that they cannot leave)."""
+"""White space that never ends, in any mixture: what models write under a JSON grammar they cannot leave."""
 
 import re
 

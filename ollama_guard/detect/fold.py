@@ -1,7 +1,8 @@
 """Text with its unimportant differences folded away, and the way back to the places in the raw text.
 
-Folded: case, and every stretch of punctuation and white space to one blank; with `numbers`, each run of digits
-to "0" as well. The fold of a text is the same however it was split, and each of its characters has one raw place.
+Folded: case, and every stretch of punctuation and white space to one blank; with `numbers`, each run of
+digits to "0" as well. The fold of a text is the same however it was split, and each of its characters has one
+raw place.
 """
 
 import re
@@ -11,7 +12,7 @@ from enum import Enum
 
 _GAP = re.compile(r"(?:[^\w\u2600-\u27bf\U0001f000-\U0001faff]|_)+")
 _DIGITS = re.compile(r"\d+")
-_EVERY = 256
+_EVERY = 64
 """Raw characters between two marks that lead back to raw places."""
 
 
@@ -79,9 +80,11 @@ class Folded:
         text = self._raw(begin, end)
         if len(text) < end - begin:
             return min(end, begin + folded - at)
-        fold = Fold(numbers=self._numbers, last=last)
-        for offset, char in enumerate(text):
-            at += len(fold.feed(char))
-            if at > folded:
-                return begin + offset
-        return end
+        low, high = 0, len(text)
+        while low < high:  # the fold of a longer piece is never shorter
+            middle = (low + high) // 2
+            if len(Fold(numbers=self._numbers, last=last).feed(text[: middle + 1])) > folded - at:
+                high = middle
+            else:
+                low = middle + 1
+        return begin + low

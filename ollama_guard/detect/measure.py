@@ -14,7 +14,7 @@ NEVER = 1 << 50
 _BLOB_FACTOR = 10.0
 """For zeros in encoded data: 6,000 characters of "A" stand in many a base64 file."""
 _SOON = 60
-"""Repeated characters at which plain text is suspicious: more than the healthy runs of the corpus ever repeat."""
+"""Repeated characters at which plain text is suspicious: rare in healthy runs, and soon over there."""
 _REMEMBERED = 1024
 _SEPARATOR = 8
 """A separator's unit is short; it is as long in code as in prose."""
@@ -28,6 +28,7 @@ class Measure:
         self._asked = asked
         self._least: dict[int, Goal] = {}
         self.by_span = rules.span_min is not None
+        self.escaped = rules.escaped
         self.drift, self.drift_data = rules.drift, rules.drift_data
 
     def look(self, period: int) -> int:
@@ -56,6 +57,8 @@ class Measure:
 
         text: what the unit was found in. `span_min` is about text that is equal, numbers included.
         """
+        if self._rules.escaped and text is Text.RAW:
+            unit = shape.unescaped(unit)
         plain = None if text is Text.NUMBERS else by_span(self._rules, unit)
         if plain is None:
             plain = by_table(self._rules, unit, region)
@@ -82,7 +85,8 @@ def by_table(rules: ChannelRules, unit: str, region: Region) -> Goal:
 def by_span(rules: ChannelRules, unit: str) -> Goal | None:
     """What `span_min` asks for; None where it does not apply.
 
-    A unit with a short core counts together with its neighbours; a long one needs no more copies than by table.
+    A unit with a short core counts together with its neighbours; a long one needs no more copies than the
+    table says.
     """
     core = shape.core_length(unit) if rules.span_min is not None else 0
     if rules.span_min is None or (core == 0 and rules.core_min > 0):

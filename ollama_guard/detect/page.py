@@ -1,9 +1,10 @@
 """The recent raw text of a channel, and what kind of place each part of it is.
 
-Read through the tracker that holds it. Shared by the families: one looks for verbatim repetition in it, others in
-foldings of it.
+Read through the tracker that holds it. Shared by the families: one looks for verbatim repetition in it,
+others in foldings of it.
 """
 
+from . import shape
 from .regions import Fences, Region, region_of
 from .tracker import Tracker
 
@@ -14,7 +15,8 @@ _CONTEXT = 400
 class Page:
     """A view of a tracker's text."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, escaped: bool = False) -> None:
+        self._escaped = escaped
         self._fences = Fences()
         self._tracker: Tracker | None = None
 
@@ -28,6 +30,8 @@ class Page:
 
     def region(self, unit: str, first: int, second: int) -> Region:
         """The kind of place where copies of this unit begin at these two offsets."""
+        if self._escaped:
+            unit = shape.unescaped(unit)
         self._catch_up()
         before = self.text(first - _CONTEXT, first)
         return region_of(unit, before, fenced=self._fences.inside(second))

@@ -16,7 +16,7 @@ class Periodic:
 
     def __init__(self, measure: Measure, *, window: int, max_period: int) -> None:
         self._measure = measure
-        self.page = Page()
+        self.page = Page(escaped=measure.escaped)
         self._tracker = Tracker(
             self._judge,
             measure.look,

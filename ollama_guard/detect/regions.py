@@ -1,7 +1,7 @@
 """Where in a Markdown text a place lies: inside a code fence, in which line, behind which token.
 
 A boundary scales a threshold; it never resets a state. Fences follow CommonMark: the closer has the opener's
-character, at least its length, and nothing behind it. Any indentation is taken, since models fence inside lists.
+character, at least its length, and nothing behind it. Any indentation is taken: models fence inside lists.
 """
 
 import re
@@ -85,8 +85,8 @@ def region_of(unit: str, before: str, *, fenced: bool) -> Region:
     """The kind of place a unit stands in.
 
     unit: one copy; before: some hundred characters up to the first copy; fenced: whether a code fence is open
-    where the repetition begins. A unit that itself opens or closes a fence is judged as prose: a block that is
-    written out again and again is no code region.
+    where the repetition begins. A unit that itself opens or closes a fence is judged as prose: a block that
+    is written out again and again is no code region.
     """
     if shape.has_fence(unit):
         return Region.PROSE

@@ -19,8 +19,9 @@ class Shape(Enum):
 
 
 _RULES = frozenset("-=_*#~+.:;,|/\\<>^'`·•…‥∙⋅°○●◦▪■□◆◇★☆※－＝＿—–―‐‑‒⎯〜～。・")
+_ESCAPES = (("\\n", "\n"), ("\\r", "\r"), ("\\t", "\t"), ('\\"', '"'))
 _CHANT = 8
-"""A unit of one or two different letters is a word or a cry ("ha ", "GGGG") up to this length, data above it."""
+"""A unit of one or two different letters is a word or a cry ("ha ", "G") up to this length, else data."""
 _MANY_WORDS = 10
 _JOINERS = frozenset("\u200d\ufe0f\ufe0e\u20e3")
 _FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})", re.MULTILINE)
@@ -47,12 +48,25 @@ def shape_of(unit: str) -> Shape:
         return Shape.BLANK
     if any(_pictograph(char) for char in marks):
         return Shape.EMOJI
+    if "\n" in chars and len(unit) <= _CHANT:
+        return (
+            Shape.TEXT
+        )  # a bullet or a comment sign alone on its line, over and over: no separator is so tall
     return Shape.RULE if any(char in _RULES or _drawing(char) for char in marks) else Shape.TEXT
 
 
 def core_length(unit: str) -> int:
     """Letters and digits in the unit: what is left when punctuation and white space are stripped."""
     return sum(map(str.isalnum, unit))
+
+
+def unescaped(unit: str) -> str:
+    """The unit of a JSON string's text as the string's value has it (line breaks, tabs and quotes)."""
+    cut = max(0, unit.find("\\"))
+    unit = unit[cut:] + unit[:cut]  # the circle may have been cut through an escape
+    for written, meant in _ESCAPES:
+        unit = unit.replace(written, meant)
+    return unit
 
 
 def has_fence(unit: str) -> bool:
@@ -98,7 +112,7 @@ def longest_token(unit: str) -> int:
 
 
 def _flat(unit: str, core: set[str]) -> bool:
-    """Whether a core is padding or a matrix rather than words: "0 0 1 ", "ffffff ", but neither "ha " nor "G"."""
+    """Whether a core is padding or a matrix rather than words: "0 0 1 ", "ffffff ", but not "ha " or "G"."""
     if len(core) > 2:
         return False
     if len(unit) > _CHANT or not all(char.isalpha() for char in core):

@@ -1,8 +1,9 @@
 """An attempt judged by the clock: silence, reasoning without an answer, total time.
 
-Owns no clock: every method takes `now`, monotonic seconds. Reasoning counts from its first token and total time
-from the first event, so neither holds model load or prompt evaluation against a model. With tools in the request
-Ollama is silent while it writes a call: a limit that falls into such a gap waits for the next sign of life.
+Owns no clock: every method takes `now`, monotonic seconds. Reasoning counts from its first token and total
+time from the first event, so neither holds model load or prompt evaluation against a model. With tools in the
+request Ollama is silent while it writes a call: a limit that falls into such a gap waits for the next sign of
+life.
 """
 
 from collections.abc import Iterator
@@ -123,15 +124,19 @@ class Silence:
     def _sentence(self, kind: Kind, now: float) -> str:
         limits = self._limits
         if kind is Kind.STALL:
-            spent = now - (self._first_reasoning or now)
             return (
-                f"{spent:.1f} s of reasoning ({self._reasoned} characters) with neither content nor a tool call "
-                f"(the limit is {limits.reasoning_sec:g} s)"
+                f"{now - (self._first_reasoning or now):.1f} s of reasoning ({self._reasoned} characters) "
+                f"with neither content nor a tool call (the limit is {limits.reasoning_sec:g} s)"
             )
         if kind is Kind.TOTAL:
-            spent = now - (self._first_event or now)
-            return f"the attempt has run for {spent:.1f} s since its first event (the limit is {limits.total_sec:g} s)"
+            return (
+                f"{now - (self._first_event or now):.1f} s since the attempt's first event "
+                f"(the limit is {limits.total_sec:g} s)"
+            )
         if self._last is None:
-            return f"no byte for {now - self._sent:.1f} s (the limit before the first is {limits.first_byte_sec:g} s)"
+            return (
+                f"no byte for {now - self._sent:.1f} s after the request "
+                f"(the limit before the first is {limits.first_byte_sec:g} s)"
+            )
         gap = limits.tools_gap_sec if self._tools else limits.gap_sec
-        return f"no byte for {now - self._last:.1f} s, in the midst of an answer (the limit is {gap:g} s)"
+        return f"no byte for {now - self._last:.1f} s in the midst of an answer (the limit is {gap:g} s)"

@@ -1,9 +1,9 @@
-"""Back-to-back repetition at the end of a growing text, for every period at once, in near-constant work a delta.
+"""Back-to-back repetition at the end of a growing text, for every period at once, in near-constant work.
 
 A *run* of period d is a stretch in which every character equals the one d before it; its `start` is where the
-second copy begins, its mass `length - start`. A run is found as soon as its mass reaches anchor + stride of the
-tier that its period belongs to, however the text was split: searches are driven by positions, never by deltas.
-Bounded: `window + SLACK` characters of text, `MAX_RUNS` runs, `CANDIDATES` places looked at in one search.
+second copy begins, its mass `length - start`. A run is found once its mass reaches anchor + stride of the
+tier its period belongs to, however the text was split: positions drive the searches, never deltas. Bounded:
+`window + SLACK` characters of text, `MAX_RUNS` runs, `CANDIDATES` places looked at in one search.
 """
 
 from collections.abc import Callable, Iterator
@@ -28,7 +28,7 @@ class Tier(NamedTuple):
 NEAR = Tier(24, 24, 96)
 """Short units. Prose repeats 24 characters seldom by chance."""
 FAR = Tier(64, 48, 1 << 40)
-"""All others. A long anchor keeps code and data, whose lines have parts in common, from being followed in vain."""
+"""All others. A long anchor, since lines of code and data have parts in common by nature."""
 
 
 class Goal(NamedTuple):
@@ -68,13 +68,14 @@ class Hit(NamedTuple):
 class Tracker:
     """Feed text; get the first run that has what it needs.
 
-    judge: called once for a run, when its mass reaches look(period); answers with its goal. The answer must rest
-           on the run's own facts (period, start, text), which never change while it lasts.
+    judge: called once for a run, when its mass reaches look(period); answers with its goal. The answer must
+           rest on the run's own facts (period, start, text), which never change while it lasts.
     look:  the least mass at which a run of this period is worth judging.
+    short: one more search, for verdicts on fewer characters than `NEAR` would see in time.
     before_cut: told from which offset on the text is kept, just before the rest is dropped.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (two functions and four bounds, all of them needed)
         self,
         judge: Callable[[Run], Goal],
         look: Callable[[int], int],
@@ -178,8 +179,11 @@ class Tracker:
 
     def _settled(self, tier: Tier) -> bool:
         """Whether the end of the text is explained: a longer period shows itself when this one breaks."""
-        length = self.length
-        return any(length - run.start >= max(run.period, tier.anchor) for run in self.runs)
+        for run in self.runs:
+            mass = self.length - run.start
+            if mass >= run.period and mass >= tier.anchor:
+                return True
+        return False
 
     def _scan(self, tier: Tier) -> Hit | None:
         hit: Hit | None = None

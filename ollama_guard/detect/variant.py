@@ -1,7 +1,7 @@
-"""Verdicts on text that repeats but for what does not matter: punctuation, white space and case; or numbers too.
+"""Verdicts on text that repeats but for what does not matter: punctuation, white space, case; or numbers too.
 
-The same search as for verbatim repetition, on the folded text. Masses count folded characters, so a verbatim loop
-reaches its own verdict first.
+The same search as for verbatim repetition, on the folded text. Masses count folded characters, so a verbatim
+loop reaches its own verdict first.
 """
 
 import re
@@ -100,8 +100,8 @@ class Variant:
 class Drift(Variant):
     """The same with numbers folded: a counter that runs on while nothing else changes.
 
-    Tables, records, logs and cases that are worked through look just like it, so it takes many times the mass,
-    and text of symbols and figures must have words enough to be no data.
+    Tables, records, logs and cases that are worked through look just like it, so it takes many times the
+    mass, and text of symbols and figures must have words enough to be no data.
     """
 
     kind = Kind.DRIFT
@@ -119,7 +119,10 @@ class Drift(Variant):
             factor = self._measure.drift
         if factor <= 0:
             return Goal(NEVER, NEVER)
-        return self._measure.goal(copy.folded, Region.PROSE, Text.NUMBERS).times(factor)
+        verdict = self._measure.goal(copy.folded, Region.PROSE, Text.NUMBERS).times(factor).verdict
+        return Goal(
+            verdict * 3 // 4, verdict
+        )  # numbered cases are common: no suspicion before it is warranted
 
 
 def _coded(copy: Copy) -> bool:

@@ -1,8 +1,8 @@
 """The text of one attempt, channel by channel: feed it as it comes, and get the first finding.
 
-The result does not depend on how the text was split. Verbatim repetition is looked for at every character; what
-needs the text folded or counted is looked for at every `BLOCK` characters of a channel, at the same places
-whatever the deltas were. State is bounded: a few windows of text a channel, and a number of channels.
+The result does not depend on how the text was split. Verbatim repetition is looked for at every character;
+what needs the text folded or counted is looked for at every `BLOCK` characters of a channel, at the same
+places whatever the deltas were. State is bounded: a few windows of text a channel, and a number of channels.
 """
 
 from operator import itemgetter
@@ -11,14 +11,15 @@ from .asked import Asked
 from .blank import BlankRun
 from .finding import Finding, Kind
 from .measure import Measure
+from .novelty import Novelty
 from .periodic import Periodic
 from .rules import WatchRules
 from .variant import Drift, Variant
 
 BLOCK = 64
-"""Characters between two looks of the families that work on folded text. Sixteen deltas share their cost."""
+"""Characters between two looks of the families on folded text. Sixteen deltas share their cost."""
 MAX_CHANNELS = 64
-"""More tool calls than this in one answer are counted, not watched (equal calls are another room's matter)."""
+"""More tool calls than this in one answer are counted, not watched."""
 
 
 class Watch:
@@ -47,7 +48,7 @@ class Watch:
         return state is not None and state.alarming()
 
     def equal_deltas(self, channel: str) -> int:
-        """How many of the last deltas in a row were equal after trimming white space (blank ones are equal)."""
+        """How many of the last deltas in a row were equal after trimming white space (blanks are equal)."""
         state = self._channels.get(channel)
         return state.equal if state is not None else 0
 
@@ -99,9 +100,13 @@ class _Watched(_Channel):
             self._families.append(Variant(measure, rules, self._periodic.page))
         if rules.drift and (own.drift > 0 or own.drift_data > 0):
             self._families.append(Drift(measure, rules, self._periodic.page))
+        self._novelty = Novelty(own.novelty, self._periodic.page) if rules.novelty and own.novelty else None
 
     def feed(self, text: str) -> Finding | None:
-        super().feed(text)
+        trimmed = text.strip()  # what `_Channel.feed` does, without the call: this is the hot path
+        self.equal = self.equal + 1 if trimmed == self._last else 1
+        self._last = trimmed
+        self.length += len(text)
         if self._seen + len(text) < self._block_end:
             self._seen += len(text)
             hit = self._periodic.feed(text)
@@ -137,10 +142,11 @@ class _Watched(_Channel):
             return self._endless_blank(blank)
         hits = [(family, family.feed(text)) for family in self._families]
         found = [(family.place(hit), family, hit) for family, hit in hits if hit is not None]
-        if not found:
-            return None
-        _, family, hit = min(found, key=itemgetter(0))
-        return family.finding(hit, self._name)
+        if found:
+            _, family, hit = min(found, key=itemgetter(0))
+            return family.finding(hit, self._name)
+        stale = self._novelty.feed(text) if self._novelty is not None else None
+        return self._novelty.finding(stale, self._name) if self._novelty is not None and stale else None
 
     def _endless_blank(self, at: int) -> Finding:
         size = self._blank.limit

@@ -33,7 +33,7 @@ def _rows(count: int) -> str:
     return "".join(f"| {row} | {name} | {dice.randint(1, 99)} | ok |\n" for row, name in enumerate(names))
 
 
-REFRAIN = "Row, row, row your boat,\nGently down the stream.\nMerrily, merrily, merrily, merrily,\nLife is but a dream.\n\n"
+REFRAIN = "Row, row, row your boat,\nGently down the stream.\nMerrily, merrily, merrily, merrily.\n\n"
 LICENCE = (
     '# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in\n'
     "# compliance with the License. You may obtain a copy of the License at the address given below.\n"
@@ -59,9 +59,7 @@ HEALTHY: dict[str, str] = {
     "licence headers": "".join(f"## file{n}.py\n{LICENCE}\n{words(300, n)}\n\n" for n in range(8)),
     "a truth table": "A B C | out\n"
     + "".join(f"{n >> 2 & 1} {n >> 1 & 1} {n & 1} | {n % 2}\n" for n in range(8)) * 3,
-    "SQL inserts": "".join(
-        f"INSERT INTO t (id, name, n) VALUES ({n}, 'item', {n * 3});\n" for n in range(200)
-    ),
+    "SQL inserts": "".join(f"INSERT INTO t (id, name) VALUES ({n}, 'item');\n" for n in range(200)),  # noqa: S608
     "CSS rules": "".join(f".c{n} {{ margin: 0; padding: 0; width: {n}px; }}\n" for n in range(100)),
     "an SVG path": '<path d="'
     + " ".join(f"M{n} 0 L{n} 100 L{n + 5} 100 Z" for n in range(0, 900, 7))
@@ -69,7 +67,7 @@ HEALTHY: dict[str, str] = {
     "a hex dump": "".join(
         f"{n:08x}  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00\n" for n in range(0, 800, 16)
     ),
-    "zeros in base64": "data:application/octet-stream;base64,f0VMRgIBAQAAAAAAAAAAAAIAPgABAAAAeABAAAAAAABAAAAAAAAAAJ8"
+    "zeros in base64": "data:application/x-elf;base64,f0VMRgIBAQAAAAAAAAAAAAIAPgABAAAAeABAAAAAAABAAAAAAAAAAJ8"
     + "A" * 3000
     + "B4wq9=\n",
     "base64 lines of zeros": "f0VMRgIBAQAAAAAAAAAAAAIAPgABAAAAeABAAAAAAABAAAAAAAAAAJ8AAAAAAAAAAAAAAAAAAAAA\n"

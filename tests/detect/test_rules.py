@@ -9,7 +9,7 @@ def test_presets_are_found_by_name() -> None:
 
 
 def test_an_unknown_preset_is_refused_with_the_names_there_are() -> None:
-    with pytest.raises(ValueError, match="'bold'.*balanced, strict"):
+    with pytest.raises(ValueError, match=r"'bold'.*balanced, strict"):
         preset("bold")
 
 

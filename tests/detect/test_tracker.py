@@ -30,7 +30,8 @@ def first_hit(text: str, step: int = 7, **options: object) -> Hit | None:
 
 def prose(length: int, seed: int = 1) -> str:
     """Text without repetition, the same at each run."""
-    state, out = seed, []
+    state = seed
+    out: list[str] = []
     while len(out) < length:
         state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
         out.append(string.ascii_lowercase[(state >> 33) % 26])
@@ -122,7 +123,7 @@ def test_the_split_into_deltas_changes_nothing(before: str, unit: str, cuts: lis
     whole = tracker().feed(text)
     pieces, place = tracker(), 0
     split: Hit | None = None
-    for cut in cuts + [len(text)]:
+    for cut in [*cuts, len(text)]:
         split = pieces.feed(text[place : place + cut])
         place += cut
         if split is not None or place >= len(text):

@@ -1,9 +1,12 @@
+import tracemalloc
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ollama_guard.detect.finding import Finding, Kind
-from ollama_guard.detect.rules import BALANCED, STRICT, WatchRules, with_spans
+from ollama_guard.detect.rules import BALANCED, STRICT, Band, WatchRules, with_spans
 from ollama_guard.detect.watch import MAX_CHANNELS, Watch
 from tests.detect.material import HEALTHY, IN_PLACES, LOOPS, deltas, loop, words
 
@@ -153,6 +156,16 @@ def test_the_smallest_run_can_be_set() -> None:
     assert first(text[: 401 + 499], rules=rules) is None
 
 
+def test_a_table_of_ones_own_is_obeyed_to_the_character() -> None:
+    table = (Band(1, 39, 0), Band(2, 29, 0), Band(8, 11, 0), Band(1 << 40, 9, 0))
+    rules = replace(BALANCED, content=replace(BALANCED.content, text=table))
+    for unit, copies in (("G", 40), ("ny", 30), ("court ", 12), ("I'm ready to assist. ", 10)):
+        finding = first(words(300) + "\n" + unit * copies, rules=rules, size=1)
+        assert finding is not None
+        assert finding.at == 301 + len(unit) * copies
+        assert first(words(300) + "\n" + (unit * copies)[:-1], rules=rules) is None
+
+
 # --- what the request asked for ---
 
 
@@ -195,8 +208,6 @@ def test_channels_are_watched_apart() -> None:
 
 
 def test_a_channel_can_be_turned_off() -> None:
-    from dataclasses import replace
-
     rules = replace(BALANCED, content=replace(BALANCED.content, enabled=False))
     assert first("spam " * 1000, rules=rules) is None
     assert first("spam " * 1000, "reasoning", rules=rules) is not None
@@ -312,3 +323,19 @@ def test_any_text_is_fed_without_an_error(text: str, size: int) -> None:
         if watch.feed("reasoning", delta):
             break
     assert watch.length("reasoning") <= len(text)
+
+
+def test_memory_is_bounded_however_long_the_text() -> None:
+    watch, text = Watch(BALANCED), words(200_000)
+    tracemalloc.start()
+    try:
+        for delta in deltas(text, 50):
+            assert watch.feed("reasoning", delta) is None
+        after_one = tracemalloc.get_traced_memory()[0]
+        for seed in range(2, 6):
+            for delta in deltas(words(200_000, seed), 50):
+                assert watch.feed("reasoning", delta) is None
+        assert tracemalloc.get_traced_memory()[0] < 1.5 * after_one
+        assert after_one < 2_000_000
+    finally:
+        tracemalloc.stop()

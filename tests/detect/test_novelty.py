@@ -1,0 +1,91 @@
+import random
+
+from ollama_guard.detect.finding import Finding, Kind
+from ollama_guard.detect.rules import BALANCED
+from ollama_guard.detect.watch import Watch
+from tests.detect.material import HEALTHY, deltas, words
+
+FILLERS = [
+    "OK. ",
+    "Writing. ",
+    "Let me write. ",
+    "Go. ",
+    "Now. ",
+    "I will write it. ",
+    "Here goes. ",
+    "Wait. ",
+]
+THOUGHTS = [
+    "Wait, let me reconsider the problem from the start. ",
+    "Hmm, the answer should be the sum of both parts. ",
+    "Actually, I think that the first approach was right. ",
+    "But the problem says that each part counts once. ",
+    "Let me check this again to be sure about it. ",
+    "So we need to count the parts that are in both. ",
+]
+
+
+def first(text: str, channel: str) -> Finding | None:
+    watch = Watch(BALANCED)
+    for delta in deltas(text, 16):
+        finding = watch.feed(channel, delta)
+        if finding is not None:
+            return finding
+    return None
+
+
+def shuffled(parts: list[str], count: int) -> str:
+    """In random order, but never the same twice in a row (that would be another family's matter)."""
+    dice, out = random.Random(4), [""]
+    for _ in range(count):
+        out.append(dice.choice([part for part in parts if part not in out[-2:]]))
+    return "".join(out)
+
+
+def test_fillers_in_random_order_are_caught_in_reasoning() -> None:
+    finding = first(words(2000) + shuffled(FILLERS, 4000), "reasoning")
+    assert finding is not None
+    assert finding.kind is Kind.NOVELTY
+    assert finding.onset > 2000
+    assert "had been said at least 4 times before" in finding.detail
+
+
+def test_the_same_thoughts_in_random_order_are_caught_in_reasoning() -> None:
+    finding = first(words(2000) + shuffled(THOUGHTS, 1500), "reasoning")
+    assert finding is not None
+    assert finding.kind is Kind.NOVELTY
+
+
+def test_content_is_given_more_room_than_reasoning() -> None:
+    text = shuffled(THOUGHTS, 1500)
+    content, reasoning = first(text, "content"), first(text, "reasoning")
+    assert content is not None
+    assert reasoning is not None
+    assert content.at > reasoning.at
+
+
+def test_long_prose_is_never_stale() -> None:
+    assert first(words(150_000), "reasoning") is None
+
+
+def test_what_repeats_by_nature_is_not_stale() -> None:
+    for name in (
+        "lyrics with refrains",
+        "cases worked through",
+        "test cases",
+        "JSON records",
+        "a log",
+        "a litany",
+    ):
+        assert first(HEALTHY[name], "reasoning" if name == "cases worked through" else "content") is None, (
+            name
+        )
+
+
+def test_a_text_read_again_once_or_twice_is_not_stale() -> None:
+    part = words(6000, 3)
+    assert first(part + "\n\n" + words(500, 4) + part + words(700, 5) + part[:4000], "reasoning") is None
+
+
+def test_a_word_longer_than_any_word_does_no_harm() -> None:
+    assert first("x".join(words(300).split(" ")) * 1 + "ab" * 40 + words(3000, 7), "reasoning") is None

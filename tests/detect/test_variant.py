@@ -1,0 +1,99 @@
+import pytest
+
+from ollama_guard.detect.finding import Finding, Kind
+from ollama_guard.detect.rules import BALANCED
+from ollama_guard.detect.watch import BLOCK, Watch
+from tests.detect.material import deltas, words
+
+
+def first(text: str, channel: str = "content", *, prompt: str = "") -> Finding | None:
+    watch = Watch(BALANCED, prompt=prompt)
+    for delta in deltas(text, 5):
+        finding = watch.feed(channel, delta)
+        if finding is not None:
+            return finding
+    return None
+
+
+def variants(count: int) -> str:
+    return "".join(f"I am done{'.!?;:'[n % 5]}{' ' * (n % 3 + 1)}" for n in range(count))
+
+
+def test_the_same_words_with_other_marks_are_a_variant() -> None:
+    before = words(500) + "\n\n"
+    finding = first(before + variants(300))
+    assert finding is not None
+    assert finding.kind is Kind.VARIANT
+    assert "with other punctuation or white space" in finding.detail
+    assert finding.unit.casefold().strip(" .!?;:") == "i am done"
+
+
+def test_places_of_a_variant_are_raw_places() -> None:
+    before = words(500) + "\n\n"
+    finding = first(before + variants(300))
+    assert finding is not None
+    assert finding.onset - len(before) in range(8, 13)  # the start of the second copy
+    assert finding.mass == finding.at - finding.onset
+
+
+def test_a_variant_is_reported_a_block_after_its_verdict_at_the_latest() -> None:
+    text = words(500) + "\n\n" + variants(300)
+    watch = Watch(BALANCED)
+    for place in range(len(text)):
+        finding = watch.feed("content", text[place])
+        if finding is not None:
+            assert finding.at <= place + 1 < finding.at + BLOCK
+            return
+    pytest.fail("nothing was found")
+
+
+def test_a_verbatim_loop_is_never_called_a_variant() -> None:
+    for unit in ("I am done. ", "A", "The answer, then, is: no!\n", words(300)):
+        finding = first(words(333) + "\n" + unit * (3000 // len(unit) + 5))
+        assert finding is not None
+        assert finding.kind is Kind.PERIODIC
+
+
+def test_a_counter_in_prose_is_drift() -> None:
+    finding = first("".join(f"The next number is {n}.\n\n" for n in range(500)), "reasoning")
+    assert finding is not None
+    assert finding.kind is Kind.DRIFT
+    assert finding.repeats > 20
+    assert "with other numbers" in finding.detail
+
+
+def test_drift_waits_longer_in_content_than_in_reasoning() -> None:
+    text = "".join(f"{n}. All persons are entitled to protection.\n" for n in range(500))
+    content, reasoning = first(text), first(text, "reasoning")
+    assert content is not None
+    assert reasoning is not None
+    assert content.at > reasoning.at
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "({0}, 'Saw', 20.00),\n",
+        "| {0} | John Miller | New York | 11{0} |\n",
+        "{0},John Miller,New York,11{0}\n",
+        "{0}\n",
+        "{0}, ",
+        '  {{"id": {0}, "name": "row"}},\n',
+        "x = {0}; y = {0};\n",
+    ],
+)
+def test_records_with_running_numbers_are_left_alone(row: str) -> None:
+    assert first("".join(row.format(n) for n in range(900))) is None
+
+
+def test_a_list_that_was_asked_for_is_given_its_length() -> None:
+    text = "".join(f"{n}. I must not talk in class.\n" for n in range(1, 201))
+    assert first(text) is not None
+    assert first(text, prompt="Write 'I must not talk in class.' 200 times, numbered.") is None
+
+
+def test_special_tokens_with_changing_numbers_are_soon_a_verdict() -> None:
+    finding = first(words(300) + "".join(f"<unused{n * 7 % 90}>" for n in range(300)))
+    assert finding is not None
+    assert finding.kind is Kind.DRIFT
+    assert finding.mass < 600
