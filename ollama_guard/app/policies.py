@@ -128,6 +128,7 @@ def _rules(detect: Detect) -> WatchRules:
     return replace(
         rules,
         window=detect.window,
+        variant_copies=detect.variant_repeats_min,
         variant=detect.variant and actions.variant != OFF,
         drift=detect.drift and actions.drift != OFF,
         novelty=detect.novelty and actions.novelty != OFF,

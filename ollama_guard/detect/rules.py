@@ -111,6 +111,7 @@ class WatchRules:
     window:     characters looked back at, at least 25,000; more than the longest period.
     max_period: the longest unit, in characters.
     variant, drift, novelty: these families on or off, in all channels.
+    variant_copies: copies, the first included, that a variant loop has at least.
     """
 
     reasoning: ChannelRules
@@ -121,10 +122,11 @@ class WatchRules:
     variant: bool = True
     drift: bool = True
     novelty: bool = True
+    variant_copies: int = 3
 
     def channel(self, name: str) -> ChannelRules:
         """The rules of "reasoning", "content" or "tool:<index>"."""
-        if name == "reasoning":
+        if name.startswith("reasoning"):  # `reasoning#1` is that of a further choice
             return self.reasoning
         return self.tool if name.startswith("tool") else self.content
 

@@ -46,6 +46,7 @@ class Variant:
 
     def __init__(self, measure: Measure, rules: WatchRules, page: Page) -> None:
         self._measure = measure
+        self._copies = rules.variant_copies
         self._page = page
         self._folded = Folded(numbers=self.kind is Kind.DRIFT, raw=page.text)
         self._tracker = Tracker(
@@ -82,9 +83,9 @@ class Variant:
         coded = _coded(copy)
         region = Region.CODE if coded and copy.region is Region.PROSE else copy.region
         goal = self._measure.goal(copy.folded, region, Text.MARKS)
-        if self._measure.by_span:
-            return goal
-        return goal.times(_IN_CODE if coded else _IN_PROSE)
+        if not self._measure.by_span:
+            goal = goal.times(_IN_CODE if coded else _IN_PROSE)
+        return goal._replace(verdict=max(goal.verdict, (self._copies - 1) * run.period))
 
     def _copy(self, run: Run) -> Copy:
         """The second copy, if it is whole: the first may begin with marks of the text before."""

@@ -52,7 +52,6 @@ def test_cloud_models_have_limits_of_their_own() -> None:
 
 IDLE = {
     "detect.preset",
-    "detect.variant_repeats_min",
     "intervene.ladder",
     "stall.cloud_reasoning_sec",
     "stall.cloud_reasoning_chars",

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from ollama_guard.detect.finding import Finding, Kind
@@ -97,3 +99,11 @@ def test_special_tokens_with_changing_numbers_are_soon_a_verdict() -> None:
     assert finding is not None
     assert finding.kind is Kind.DRIFT
     assert finding.mass < 600
+
+
+def test_a_setting_can_ask_for_more_copies() -> None:
+    text = words(500) + "\n\n" + variants(300)
+    for copies, found in ((3, True), (1000, False)):
+        watch = Watch(replace(BALANCED, variant_copies=copies))
+        findings = [watch.feed("content", delta) for delta in deltas(text, 5)]
+        assert any(finding and finding.kind is Kind.VARIANT for finding in findings) is found
