@@ -26,6 +26,7 @@ PRIVATE_NETS = tuple(
 )
 """What Go's netip.Addr.IsPrivate takes. Python's `is_private` takes documentation addresses too."""
 MAX_HEADERS = 100
+MAX_TARGET = 16_384
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +153,10 @@ def _bad_target(path: bytes, query: bytes) -> Refusal | None:
     # `@evil/x` pasted behind an address would dial evil; `//evil` is a host to some parsers.
     if not path.startswith(b"/") or path.startswith((b"//", b"/\\")):
         return Refusal(400, "the request target must be a path that begins with one slash")
-    if any(byte <= 0x20 or byte == 0x7F for byte in path + query):
-        return Refusal(400, "the request target has control characters")
+    if len(path) + len(query) > MAX_TARGET:
+        return Refusal(414, f"the request target is longer than {MAX_TARGET} bytes")
+    if any(byte <= 0x20 or byte >= 0x7F or byte == 0x23 for byte in path + query):
+        return Refusal(400, "the request target has characters that must be percent-encoded (RFC 3986)")
     return None
 
 

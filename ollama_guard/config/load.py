@@ -5,6 +5,7 @@ which people have set for Ollama already, stand in for the defaults of upstream.
 server.allowed_origins.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -116,7 +117,8 @@ def _ollama_host(draft: Draft, environ: Mapping[str, str]) -> None:
     try:
         ourselves = is_ourselves(url, host, port)
     except ValueError:
-        draft.notes.append(f"OLLAMA_HOST={value!a} is no address: ignored")
+        shown = re.sub(r"//[^/@]*@", "//…@", value)  # user and password are nobody's business
+        draft.notes.append(f"OLLAMA_HOST={shown!a} is no address: ignored")
         return
     if ourselves:
         draft.notes.append(f"OLLAMA_HOST={value!a} is the guard itself: not taken as the upstream")

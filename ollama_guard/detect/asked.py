@@ -25,6 +25,28 @@ _WISH = re.compile(
     r"重复|反复|不断|繰り返|반복|повтор|répét|wiederhol|repit|ripet",
     re.IGNORECASE,
 )
+_SONG = re.compile(
+    r"\b(?:lyrics|songs?|sing|chants?|mantras?|refrain|chorus|litan(?:y|ies)|prayers?|psalms?|rosary|rounds|"
+    r"nursery rhymes?|tongue[- ]twisters?|lorem ipsum|guitar tabs?|tablature|sheet music|drum pattern|"
+    r"(?:ten|twelve|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred) (?:times|copies))\b|"
+    r"歌词|歌詞|念经|咒语|песн|paroles|chanson|letra de|canción|liedtext",
+    re.IGNORECASE,
+)
+"""What is repeated by its nature, whether or not its words stand in the request."""
+
+_SLOTS = re.compile(
+    rf"(\d+){_GAP}(?:packets?|instructions?|points?|minutes?|seconds?|hours?|days|weeks?|months|rounds?|reps|"
+    r"beats?|bars?|measures?|cells?|elements?|records?|fields?|slots?|squares?|ticks?)\b",
+    re.IGNORECASE,
+)
+"""Things that are alike by nature: what fills them is short, and its words seldom stand in the request."""
+_SLOT_UNIT = 100
+_REFRAIN = 150
+
+_FIGURE = re.compile(r"(?<![\w.,])\d{2,4}(?![\w,]|\.\d)")
+_LONGEST_COUNT = 1000
+"""A larger number in a request is a year, a price or a port, seldom how far to count."""
+
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -37,12 +59,19 @@ class Asked:
         self._count = _largest(_COUNT, self._tail, _NAMED)
         self._size = _largest(_SIZE, self._tail)
         self._wish = _WISH.search(self._tail) is not None
+        self._slots = _largest(_SLOTS, self._tail)
+        self._song = _SONG.search(self._tail) is not None
+        counts = (int(figure) for figure in _FIGURE.findall(self._tail))
+        self.upto = max((count for count in counts if count <= _LONGEST_COUNT), default=0)
+        """The largest number in the latest turns that may say how far to count ("100 to 160"). 0 for none."""
 
     def wants(self, unit: str, text: Text = Text.RAW) -> bool:
         """Whether a repetition of this unit (of raw or folded text) is to be expected."""
         if not self._tail:
             return False
-        if self._holds(unit, text):
+        if (self._song and len(unit) <= _REFRAIN) or self._holds(unit, text):
+            return True
+        if self._slots and len(unit) <= _SLOT_UNIT:
             return True
         if not (self._wish or self._count or self._size):
             return False
@@ -50,7 +79,8 @@ class Asked:
 
     def allowance(self, unit: str) -> int:
         """Characters that the request asks for by a number ("100 times", "600 digits"). 0 for none."""
-        return max(self._count * len(unit), self._size)
+        slots = self._slots if len(unit) <= _SLOT_UNIT else 0
+        return max(self._count * len(unit), slots * len(unit), self._size)
 
     def _holds(self, unit: str, text: Text) -> bool:
         """Whether the unit stands back to back in the conversation, as in a log or a table to be copied.

@@ -26,6 +26,7 @@ class Measure:
     def __init__(self, rules: ChannelRules, asked: Asked) -> None:
         self._rules = rules
         self._asked = asked
+        self.upto = asked.upto
         self._least: dict[int, Goal] = {}
         self.by_span = rules.span_min is not None
         self.escaped = rules.escaped

@@ -83,7 +83,7 @@ class ChannelRules:
     code: float = 2.0
     code_upto: int = 100
     asked: float = 4.0
-    drift: float = 8.0
+    drift: float = 16.0
     drift_data: float = 0.0
     novelty: Bar | None = STALE_CONTENT
     escaped: bool = False
@@ -132,7 +132,7 @@ class WatchRules:
 
 
 # No document: lists, refrains and data are rare there.
-_REASONING = ChannelRules(scale=0.75, code=1.35, drift=6.0, drift_data=8.0, novelty=STALE_REASONING)
+_REASONING = ChannelRules(scale=0.75, code=1.35, drift=12.0, drift_data=16.0, novelty=STALE_REASONING)
 _CONTENT = ChannelRules()
 # Data and code by nature, and a cut costs the whole call.
 _TOOL = ChannelRules(

@@ -26,6 +26,9 @@ _SYMBOLS = 0.07
 _FIGURES = 0.15
 """Share of digits from which a unit counts as data: logs, test vectors, measurements."""
 
+_COUNTED = 1.2
+"""How far a count may go beyond the number that the request names."""
+
 _SPECIAL = re.compile(r"<\|?(?:unused|reserved|special|extra_id|fim|pad|eos|bos|im|eot)\w*\|?>\s*")
 _WORDS = 8
 """Different words in a unit from which it says something, and is no record of data."""
@@ -121,6 +124,7 @@ class Drift(Variant):
         if factor <= 0:
             return Goal(NEVER, NEVER)
         verdict = self._measure.goal(copy.folded, Region.PROSE, Text.NUMBERS).times(factor).verdict
+        verdict = max(verdict, round(self._measure.upto * _COUNTED * run.period))
         return Goal(
             verdict * 3 // 4, verdict
         )  # numbered cases are common: no suspicion before it is warranted

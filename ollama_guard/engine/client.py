@@ -59,6 +59,7 @@ class ClientSide:
         self._passed = False
         self.told = False  # any frame of ours or the upstream's: later attempts go on from it
         self.called = False
+        self.thought = False
         self.sent_bytes = 0
         self.heartbeats = 0
         self.last_sent = 0.0
@@ -237,9 +238,11 @@ class ClientSide:
 
     def _shown(self, events: Sequence[Event]) -> None:
         for event in events:
-            if isinstance(event, Text):
-                if event.channel is Channel.CONTENT and event.choice == 0:
+            if isinstance(event, Text) and event.choice == 0:
+                if event.channel is Channel.CONTENT:
                     self.shown.add(event.text)
+                else:
+                    self.thought = True
             elif isinstance(event, ToolDelta):
                 self.called = True
 

@@ -37,9 +37,12 @@ CJK_FROM = 0x2E80
 class Joint:
     """Takes the events of a continuation, gives them back with the restatement trimmed."""
 
-    def __init__(self, shown: str, *, broken: bool = False) -> None:
-        """`broken`: the client has more than what is gone on from, so the continuation starts a paragraph."""
+    def __init__(self, shown: str, *, broken: bool = False, thought: bool = False) -> None:
+        """`broken`: the client has more than what is gone on from, so the continuation starts a paragraph.
+        `thought`: the client has reasoning that was cut off, so more of it starts a paragraph too.
+        """
         self._broken = broken
+        self._thought = thought
         self._tail = shown[-TAIL:]
         self._fenced = len(FENCE.findall(shown)) % 2 == 1
         self._pending = ""
@@ -47,16 +50,13 @@ class Joint:
 
     def mend(self, events: Sequence[Event]) -> list[Event]:
         """The same events; content text may come later or shorter, and is all there at the finish."""
-        if not self._open:
+        if not (self._open or self._thought):
             return list(events)
         mended: list[Event] = []
         for event in events:
-            if (
-                isinstance(event, Text)
-                and event.channel is Channel.CONTENT
-                and event.choice == 0
-                and self._open
-            ):
+            if self._thought and _is_text(event, Channel.REASONING):
+                mended += self._paragraph(event)
+            elif self._open and _is_text(event, Channel.CONTENT):
                 self._pending += event.text
                 if not self._undecided():
                     mended += self._settle(event)
@@ -65,6 +65,11 @@ class Joint:
                     mended += self._settle(Text(Channel.CONTENT, " "))
                 mended.append(event)
         return mended
+
+    def _paragraph(self, event: Text) -> list[Event]:
+        text = event.text.lstrip()
+        self._thought = not text
+        return [replace(event, text="\n\n" + text)] if text else []
 
     def _undecided(self) -> bool:
         text = self._pending.lstrip()
@@ -79,7 +84,7 @@ class Joint:
         if self._fenced and (again := OPENING.match(text)):
             text = text[again.end() :]  # the block that it would go on with is open
         text = self._trimmed(text)
-        if self._broken:
+        if self._broken and text.strip():
             # What is gone on from ends with a line: the blanks in front of the next one are its indentation.
             text = text.lstrip("\r\n" if self._tail.endswith("\n") else None)
             text = ("\n" if self._fenced else "\n\n") + text
@@ -121,8 +126,8 @@ def clean_end(shown: str, onset: int, period: int) -> int:
     return onset
 
 
-def _is_answer(event: Event) -> TypeGuard[Text]:
-    return isinstance(event, Text) and event.channel is Channel.CONTENT and event.choice == 0
+def _is_text(event: Event, channel: Channel) -> TypeGuard[Text]:
+    return isinstance(event, Text) and event.channel is channel and event.choice == 0
 
 
 def _at_word(ending: str, size: int) -> bool:

@@ -43,6 +43,7 @@ class Verdicts(Probing):
             # A call that was delivered cannot be taken back or gone on from: the client acts on it.
             reason = "tool_calls" if self._client.called else "stop"
             self._record(finding, "stop", now)
+            self._settle(finding)
             self._finish(partial(self._client.ending, reason, self._policy.note, now), outcome="stopped")
             return
         self._keep_clean(finding, now)
@@ -78,24 +79,33 @@ class Verdicts(Probing):
     def _keep_clean(self, finding: Finding, now: float) -> None:
         """What the client has of the answer up to the loop is what the next attempt goes on from."""
         broken = False
-        content_loop = finding.kind.loop and finding.channel == "content"
         if self._client.whole and self._request.format:
             self._client.restart(self._dialect.session(self._request, at=self._at))
         else:
             # Thinking between tags is no part of the answer: it does not go back to the model.
             tags = self._current().tags
             answer = self._client.shown.text(tags.answer_at)
-            end = clean_end(answer, finding.onset, finding.period) if content_loop else None
+            end = self._clean_end(finding, answer)
             self._partial += answer[:end]
             broken = end is not None and bool(answer[end:].strip()) and not self._client.whole
-            looped = finding.onset if finding.kind.loop and finding.channel == "reasoning" else None
-            thought = None if tags.inside else looped
-            said = None if end is None else tags.answer_at + end
-            self._client.settle({Channel.CONTENT: said, Channel.REASONING: thought})
+            self._settle(finding)
             if tags.inside:
                 self._client.text(f"{tags.inside}\n\n", now)
         self._client.next_attempt()
-        self._joint = Joint(self._partial, broken=broken)
+        self._joint = Joint(self._partial, broken=broken, thought=self._client.thought)
+
+    @staticmethod
+    def _clean_end(finding: Finding, answer: str) -> int | None:
+        content_loop = finding.kind.loop and finding.channel == "content"
+        return clean_end(answer, finding.onset, finding.period) if content_loop else None
+
+    def _settle(self, finding: Finding) -> None:
+        """A client that waits for a whole has nothing yet: of what looped, it gets the first copy alone."""
+        tags = self._current().tags
+        end = self._clean_end(finding, self._client.shown.text(tags.answer_at))
+        said = None if end is None else tags.answer_at + end
+        looped = finding.kind.loop and finding.channel == "reasoning" and not tags.inside
+        self._client.settle({Channel.CONTENT: said, Channel.REASONING: finding.onset if looped else None})
 
     def _count_cost(self, attempt: Attempt) -> None:
         usage = attempt.usage or Usage(0, attempt.deltas)  # a cut attempt reports none: a delta is a token

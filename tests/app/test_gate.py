@@ -132,9 +132,15 @@ def test_a_request_that_has_passed_a_guard_is_turned_back() -> None:
     assert status(("via", "1.1 caddy")) is None
 
 
-@pytest.mark.parametrize("path", ["x", "//a", "/\\a", "*", "http://a/", "@a", "", "/a\x00", "/a b", "/a\x7f"])
+@pytest.mark.parametrize(
+    "path", ["x", "//a", "/\\a", "*", "http://a/", "@a", "", "/a\x00", "/a b", "/a\x7f", "/a#x", "/ä"]
+)
 def test_targets_that_are_no_path_are_refused(path: str) -> None:
     assert status(path=path) == 400
+
+
+def test_a_target_without_end_is_refused() -> None:
+    assert status(path="/" + "a" * 70_000) == 414
 
 
 def test_targets_with_escapes_are_left_to_ollama() -> None:

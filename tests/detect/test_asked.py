@@ -2,6 +2,8 @@ import pytest
 
 from ollama_guard.detect.asked import Asked
 from ollama_guard.detect.fold import Text
+from ollama_guard.detect.rules import BALANCED
+from ollama_guard.detect.watch import Watch
 
 
 @pytest.mark.parametrize(
@@ -47,3 +49,31 @@ def test_a_log_with_numbers_is_known_again_when_numbers_are_folded() -> None:
 
 def test_a_wish_far_back_in_the_conversation_is_over() -> None:
     assert not Asked("Repeat the word ocean forever." + " more talk about other things" * 500).wants("ocean ")
+
+
+REPEATED_BY_NATURE = {
+    "Write the chant Om mani padme hum, thirty times.": "Om mani padme hum. " * 30,
+    "Write the lyrics of Around the World by Daft Punk.": "Around the world, around the world\n" * 20,
+    "Sing Hey Jude.": "Na na na na na na na, na na na na, hey Jude\n" * 10,
+    "Show what ping prints when the host is down, 20 packets.": "Request timed out.\n" * 20,
+    "Guide me through box breathing, 8 rounds.": "Inhale, four counts. Hold. Exhale, four counts. Hold.\n"
+    * 8,
+    "Give me 5 paragraphs of lorem ipsum.": "Lorem ipsum dolor sit amet, consectetur adipiscing elit, "
+    "sed do eiusmod tempor incididunt ut labore et dolore magna aliqua. " * 5,
+    "Write a NOP sled of 64 instructions.": "    nop\n" * 64,
+}
+
+
+@pytest.mark.parametrize("prompt", REPEATED_BY_NATURE)
+def test_what_repeats_by_its_nature_is_left_alone_when_it_was_asked_for(prompt: str) -> None:
+    watch = Watch(BALANCED, prompt=prompt)
+    text = REPEATED_BY_NATURE[prompt] + "\nThat is all of it."
+    assert [
+        found for at in range(0, len(text), 4) if (found := watch.feed("content", text[at : at + 4]))
+    ] == []
+
+
+def test_a_song_that_never_ends_is_a_loop_all_the_same() -> None:
+    watch = Watch(BALANCED, prompt="Sing Hey Jude.")
+    line = "Na na na na na na na, na na na na, hey Jude\n"
+    assert any(watch.feed("content", line) for _ in range(200))

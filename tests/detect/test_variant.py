@@ -89,9 +89,48 @@ def test_records_with_running_numbers_are_left_alone(row: str) -> None:
 
 
 def test_a_list_that_was_asked_for_is_given_its_length() -> None:
-    text = "".join(f"{n}. I must not talk in class.\n" for n in range(1, 201))
+    text = "".join(f"{n}. I must not talk in class.\n" for n in range(1, 301))
     assert first(text) is not None
-    assert first(text, prompt="Write 'I must not talk in class.' 200 times, numbered.") is None
+    assert first(text, prompt="Write 'I must not talk in class.' 300 times, numbered.") is None
+
+
+def _song(n: int) -> str:
+    return f"{n} bottles of beer on the wall, {n} bottles of beer. Take one down and pass it around.\n\n"
+
+
+COUNTS = {
+    "Write out the full lyrics of 99 Bottles of Beer.": "".join(map(_song, range(99, 0, -1))),
+    "How does 1000 dollars grow at 5 % over 40 years? Show every year.": "".join(
+        f"After year {n}, the balance is ${1000 * 1.05**n:.2f}, five per cent more than before.\n"
+        for n in range(1, 41)
+    ),
+    "Add the numbers from 1 to 60 step by step.": "".join(
+        f"Step {n}: we add {n} to the total, giving {n * (n + 1) // 2}.\n" for n in range(1, 61)
+    ),
+    "List the error codes 100 to 160 with a description.": "".join(
+        f"{n}. Error code {n}: An unknown error has occurred. Please contact support.\n"
+        for n in range(100, 161)
+    ),
+    "Write a file that imports all 200 modules.": "".join(f"import module_{n}\n" for n in range(200)),
+    "Guide me through box breathing.": "".join(
+        f"Round {n}: Inhale for four counts. Hold for four counts. Exhale for four counts. Hold again.\n"
+        for n in range(1, 13)
+    ),
+}
+
+
+@pytest.mark.parametrize("channel", ["content", "reasoning"])
+@pytest.mark.parametrize("prompt", COUNTS)
+def test_counting_as_far_as_was_asked_is_left_alone(prompt: str, channel: str) -> None:
+    assert first(COUNTS[prompt], channel, prompt=prompt) is None
+
+
+def test_counting_without_an_end_is_a_verdict_all_the_same() -> None:
+    finding = first(
+        "".join(map(_song, range(1000))), prompt="Write out the full lyrics of 99 Bottles of Beer."
+    )
+    assert finding is not None
+    assert finding.kind is Kind.DRIFT
 
 
 def test_special_tokens_with_changing_numbers_are_soon_a_verdict() -> None:

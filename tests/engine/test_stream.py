@@ -113,6 +113,23 @@ class TestLoop:
         assert play.endings() == 1
         assert (play.end, play.outcome) == (End, "recovered")
 
+    def test_more_reasoning_begins_a_paragraph(self, name: str) -> None:
+        play = self.looped(name)
+        play.headers()
+        play.think(" Let me answer.")
+        play.say("Blue.")
+        play.finish()
+        assert play.text("reasoning").endswith("\n\nLet me answer.")
+        assert play.text() == "Blue."
+
+    def test_a_separator_comes_with_text_only(self, name: str) -> None:
+        play = Play(name).begin().headers()
+        play.say(loop("I will now check it again. "))
+        play.headers()
+        play.call("read_file")
+        play.finish("tool_calls")
+        assert not play.text().endswith("\n\n")
+
     def test_the_second_rung_is_firmer_and_replaces_the_first(self, name: str) -> None:
         play = self.looped(name)
         play.headers()
@@ -618,6 +635,15 @@ class TestWhole:
         play.answer("And so it is blue, is it not. At night it is black.")
         expected = "Short waves scatter more. And so it is blue, is it not. At night it is black."
         assert self.answer_of(play) == expected
+
+    def test_a_loop_after_a_call_leaves_one_copy(self, name: str) -> None:
+        play = self.ask(name)
+        play.headers()
+        play.say("Hi. ")
+        play.call("read_file")
+        play.say(loop())
+        assert self.answer_of(play).count("because it is blue") <= 1
+        assert b"read_file" in play.sent
 
     def test_reasoning_keeps_one_copy_of_what_looped(self, name: str) -> None:
         play = self.ask(name)
