@@ -101,6 +101,9 @@ def test_a_traceback_cannot_forge_a_row(form: str, capsys: pytest.CaptureFixture
 
 def test_uvicorn_speaks_in_our_rows_without_its_access_log(capsys: pytest.CaptureFixture[str]) -> None:
     log.setup(Log(format="json"))
+    logging.getLogger("uvicorn.error").setLevel(
+        logging.INFO
+    )  # a server of an earlier test may have raised it
     logging.getLogger("uvicorn.error").info("Started server process [%d]", 3)
     logging.getLogger("uvicorn.access").info('127.0.0.1 - "GET / HTTP/1.1" 200')
     [row] = rows(capsys)
