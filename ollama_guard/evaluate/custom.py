@@ -76,7 +76,19 @@ def as_text(table: PolicyTable) -> str:
         "  unit length    repeats    characters until the verdict",
     ]
     lines += [f"  {length:11,}  {table(length):9,}    {length * table(length):,}" for length in SHOWN]
+    lines += [
+        "",
+        "As a setting, for reasoning, content or tool:",
+        f'  detect.channels.content.table = "{rows(table)}"',
+    ]
     return "\n".join(lines)
+
+
+def rows(table: PolicyTable) -> str:
+    """The policy as the setting `table` takes it: `LENGTH:REPEATS`, each row for units up to its length."""
+    last = len(table.repeats)
+    ends = [n for n in range(1, last) if table(n) != table(n + 1)]
+    return ",".join([*(f"{n}:{table(n)}" for n in ends), f"*:{table(last)}"])
 
 
 def _ask(source: str, order: dict[str, Any], seconds: float) -> dict[str, Any]:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ollama_guard.evaluate.custom import LENGTHS, PolicyError, as_text, load_policy
+from ollama_guard.config.tables import read_table
+from ollama_guard.evaluate.custom import LENGTHS, PolicyError, PolicyTable, as_text, load_policy, rows
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="limits of the resource module")
 
@@ -133,3 +134,11 @@ def test_people_are_shown_what_it_comes_to(folder: Path) -> None:
     assert lines[0].startswith("mine:good is fine: 12,000 lengths")
     assert lines[3].split() == ["1", "40", "40"]
     assert lines[-1].split() == ["12,000", "2", "24,000"]
+
+
+def test_a_policy_is_printed_as_the_setting_that_takes_it() -> None:
+
+    table = PolicyTable("m:f", tuple(40 if n <= 2 else 12 if n <= 8 else 5 for n in range(1, 12_001)), 0.0)
+    assert rows(table) == "2:40,8:12,*:5"
+    assert read_table(rows(table))[:2] == ((2, 40), (8, 12))
+    assert 'detect.channels.content.table = "2:40,8:12,*:5"' in as_text(table)
