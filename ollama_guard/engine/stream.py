@@ -191,8 +191,10 @@ class Exchange(Timing):
         self._finish(partial(self._client.abort, happened.now), outcome="broken")
 
     def _gone(self, _: ClientGone) -> None:
+        # SDKs leave at the protocol's last word, before the upstream has hung up: the answer was whole.
+        whole = self.state is State.GUARDING and self._current().finish is not None and not self._held
         self._cut()
-        self._finish(self._client.forget, outcome="client_gone")
+        self._finish(self._client.forget, outcome="done" if whole else "client_gone")
 
     def _drain(self, happened: Drain) -> None:
         now = happened.now

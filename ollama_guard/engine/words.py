@@ -68,26 +68,25 @@ ENGLISH = Words(
     act="the final answer",
     act_or_call="the final answer, or make the one tool call that is needed",
     gentle=(
-        "[Your last attempt at this was stopped: {what}.] Do not go through that again. "
-        "Take what is settled as settled, answer directly, and write {act}."
+        "Answer directly now: write {act}. Do not go through the earlier reasoning again, and take what is settled "
+        "as settled. (An attempt at this was stopped because {what}.)"
     ),
     firm=(
-        "[Stopped again: {what}. This is the last attempt.] Do not think aloud and do not deliberate. "
-        "Answer directly, now, in as few words as it takes: write {act}."
+        "Answer directly, at once and in as few words as it takes: write {act}. Do not think aloud and do not "
+        "deliberate. (A second attempt was stopped because {what}. This is the last one.)"
     ),
     gentle_on=(
-        "[Your last attempt at this was stopped: {what}.] What you wrote above stands and has been read. "
-        "Go on from exactly where it ends, with new text only; do not repeat any of it and do not start again. "
-        "If nothing is missing, close with one short sentence."
+        "Go on with the text above from exactly where it ends, with new text only. It stands and has been read: do "
+        "not repeat any of it and do not start again. If nothing is missing, close with one short sentence. "
+        "(It was stopped there because {what}.)"
     ),
     firm_on=(
-        "[Stopped again: {what}. This is the last attempt.] What you wrote above stands and has been read. "
-        "Write only what is still missing, directly, in as few words as it takes. "
-        "If nothing is missing, close with one short sentence."
+        "Write only what the text above still lacks, directly, in as few words as it takes. It stands and has been "
+        "read. If nothing is missing, close with one short sentence. (It was stopped because {what}.)"
     ),
     go_on=(
-        "[Your reasoning was cut off by the token limit before you answered. The limit has been raised.] "
-        "Continue: keep the rest of the reasoning short, then give the final answer."
+        "Continue: keep the rest of the reasoning short, then give the final answer. "
+        "(The reasoning was cut off by the token limit, which has been raised.)"
     ),
 )
 
@@ -101,17 +100,17 @@ CHINESE = Words(
     tool="工具调用的参数陷入循环，不断重复",
     act="最终答案",
     act_or_call="最终答案，或者发起真正需要的那一次工具调用",
-    gentle="[上一次尝试已被中止：{what}。] 不要再重复那段过程。已经确定的内容视为确定，请直接作答：给出{act}。",
-    firm="[再次被中止：{what}。这是最后一次尝试。] 不要思考，不要推敲。请立即直接作答，用最少的文字给出{act}。",
+    gentle="请立即直接作答：给出{act}。不要再重复之前的思考，已经确定的内容视为确定。（上一次尝试已被中止，原因：{what}。）",
+    firm="请马上直接作答，用最少的文字给出{act}。不要思考，不要推敲。（再次尝试也被中止，原因：{what}。这是最后一次。）",
     gentle_on=(
-        "[上一次尝试已被中止：{what}。] 上面已写出的内容有效，并且已被读到。请从它结束的地方接着写，"
-        "只写新的内容，不要重复，也不要从头开始。如果没有遗漏，用一句话收尾即可。"
+        "请从上文结束的地方接着写，只写新的内容。上文有效，并且已被读到：不要重复，也不要从头开始。"
+        "如果没有遗漏，用一句话收尾即可。（上文在该处被中止，原因：{what}。）"
     ),
     firm_on=(
-        "[再次被中止：{what}。这是最后一次尝试。] 上面已写出的内容有效，并且已被读到。"
-        "只写还缺少的内容，用最少的文字。如果没有遗漏，用一句话收尾即可。"
+        "只写上文还缺少的内容，用最少的文字直接写出。上文有效，并且已被读到。"
+        "如果没有遗漏，用一句话收尾即可。（被中止的原因：{what}。）"
     ),
-    go_on="[思考过程在给出回答之前被长度上限截断，上限现已提高。] 请继续：尽快结束思考，然后给出最终答案。",
+    go_on="请继续：尽快结束思考，然后给出最终答案。（思考过程曾被长度上限截断，上限现已提高。）",
 )
 
 LANGUAGES = {"en": ENGLISH, "zh": CHINESE}

@@ -80,7 +80,7 @@ def _delay(sample: Sample, played: Played) -> str:
     """How that compares with the label."""
     label, hit = sample.label, played.hit
     if label.truth is Truth.HEALTHY or hit is None:
-        return " - a false verdict" if played.false else ""
+        return " - a false verdict, if this text is as it should be" if played.false else ""
     after = hit.at - label.onset
     copies = f" ({after / label.period:.1f} copies)" if label.period else ""
     early = " - a false verdict: it did not loop yet" if played.false else ""

@@ -20,7 +20,15 @@ from ollama_guard.record.handlers import FileHandler, StderrHandler
 
 QUIET = {"httpx": logging.WARNING, "httpcore": logging.WARNING, "asyncio": logging.INFO}
 """Loggers whose lower rows would drown ours, or name every request."""
-SEVERED = "ASGI callable returned without completing response."
+_NO_WEBSOCKETS = (
+    "No supported WebSocket library detected. Please use \"pip install 'uvicorn[standard]'\", "
+    "or install 'websockets' or 'wsproto' manually."
+)
+DROPPED = (
+    "ASGI callable returned without completing response.",  # how a connection is broken off on purpose
+    "Unsupported upgrade request.",  # a WebSocket handshake: it is answered as plain HTTP
+    _NO_WEBSOCKETS,  # and no advice is needed about it
+)
 """What uvicorn says when a connection is closed without an ending. We do so on purpose."""
 TROUBLE = frozenset({"gave_up", "drained"})
 """Outcomes of an exchange that somebody should know of."""
@@ -103,7 +111,7 @@ def _route_others() -> None:
 
 
 def _not_severed(record: logging.LogRecord) -> bool:
-    return record.msg != SEVERED
+    return record.msg not in DROPPED
 
 
 def _formatter(settings: LogSettings, *, as_json: bool) -> logging.Formatter:

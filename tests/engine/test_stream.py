@@ -514,6 +514,13 @@ class TestEnds:
         assert play.outcome == "client_gone"
         assert play.cuts[-1:] == [1]
 
+    def test_a_client_that_leaves_at_the_last_word_has_its_answer(self, name: str) -> None:
+        play = Play(name).begin().headers()
+        play.say("Blue.")
+        play.data(FORMS[name].end("stop"))
+        play.gone()
+        assert (play.end, play.outcome) == (Forget, "done")
+
     def test_drain_ends_a_stream_with_an_error(self, name: str) -> None:
         play = Play(name).begin().headers()
         play.say("Half")

@@ -133,7 +133,7 @@ def test_people_are_shown_what_it_comes_to(folder: Path) -> None:
     lines = as_text(load_policy("mine:good", folder=folder)).splitlines()
     assert lines[0].startswith("mine:good is fine: 12,000 lengths")
     assert lines[3].split() == ["1", "40", "40"]
-    assert lines[-1].split() == ["12,000", "2", "24,000"]
+    assert ["12,000", "2", "24,000"] in [line.split() for line in lines]
 
 
 def test_a_policy_is_printed_as_the_setting_that_takes_it() -> None:
