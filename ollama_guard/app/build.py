@@ -13,7 +13,7 @@ from starlette.types import ASGIApp
 
 from ollama_guard import __version__
 from ollama_guard.app.front import Front
-from ollama_guard.app.gate import Gate
+from ollama_guard.app.gate import STOP_PATH, Gate
 from ollama_guard.app.registry import Registry
 from ollama_guard.config.addresses import is_loopback
 from ollama_guard.config.schema import Settings
@@ -62,7 +62,7 @@ def build(
 
     routes = [
         Route("/guard/health", health, methods=["GET"]),
-        Route("/guard/stop", stop, methods=["POST"]),
+        Route(STOP_PATH, stop, methods=["POST"]),
     ]
     gate = Middleware(Gate, settings.server, loopback=is_loopback(settings.server.host))
     app = Starlette(routes=routes, middleware=[gate])

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from starlette.types import Send as AsgiSend
 
 from ollama_guard.app.inbound import Inbound
-from ollama_guard.app.outbound import ClientStalled, write
+from ollama_guard.app.outbound import ClientStalled, status_for_client, write
 from ollama_guard.engine.messages import (
     Abort,
     Begin,
@@ -220,7 +220,13 @@ class Driver:
         match output:
             case Start():
                 headers = list(output.headers)
-                await self._send({"type": "http.response.start", "status": output.status, "headers": headers})
+                await self._send(
+                    {
+                        "type": "http.response.start",
+                        "status": status_for_client(output.status),
+                        "headers": headers,
+                    }
+                )
             case Send():
                 await self._write_bytes(output)
             case End():

@@ -25,6 +25,7 @@ PRIVATE_NETS = tuple(
     ipaddress.ip_network(net) for net in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")
 )
 """What Go's netip.Addr.IsPrivate takes. Python's `is_private` takes documentation addresses too."""
+STOP_PATH = "/guard/stop"
 MAX_HEADERS = 100
 MAX_TARGET = 16_384
 
@@ -67,7 +68,7 @@ class Gate:
             or _bad_framing(headers)
             or self._bad_host(_values(headers, b"host"))
             or self._bad_origin(headers)
-            or self._bad_token(headers)
+            or (None if _tokenless(scope) else self._bad_token(headers))
             or _own_loop(headers)
         )
 
@@ -143,6 +144,16 @@ def host_name(value: str) -> str | None:
         return None
     name = (parts.hostname or "").removesuffix(".")
     return name or None
+
+
+def _tokenless(scope: Scope) -> bool:
+    """Requests that need no token: /guard/stop, which has one of its own, and a browser's preflight.
+
+    A preflight never carries credentials (Fetch §4.8), does nothing, and comes from an allowed origin.
+    """
+    names = {name.lower() for name, _ in scope["headers"]}
+    preflight = scope["method"] == "OPTIONS" and {b"origin", b"access-control-request-method"} <= names
+    return preflight or scope["path"] == STOP_PATH
 
 
 def _values(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> list[str]:

@@ -4,6 +4,7 @@ uvicorn lets a write wait until the client has taken most of the one before; it 
 """
 
 import asyncio
+from http import HTTPStatus
 
 from starlette.types import Send
 
@@ -12,6 +13,14 @@ WRITE_STALL_SEC = 600.0
 
 WRITE_BYTES = 1 << 16
 """How much is handed over at once: what has been handed over is memory of the server's, not of a queue."""
+
+
+KNOWN = frozenset(HTTPStatus)
+
+
+def status_for_client(status: int) -> int:
+    """The status to send: one that uvicorn has no phrase for (520, 999) would break the response off."""
+    return status if status in KNOWN else HTTPStatus.BAD_GATEWAY
 
 
 class ClientStalled(Exception):

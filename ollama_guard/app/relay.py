@@ -7,7 +7,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from ollama_guard.app.inbound import ClientLeft, Inbound, TooSlow
-from ollama_guard.app.outbound import ClientStalled, write
+from ollama_guard.app.outbound import ClientStalled, status_for_client, write
 from ollama_guard.engine.messages import Header
 from ollama_guard.upstream import Call, Upstream, UpstreamFailure
 from ollama_guard.wire.headers import end_to_end
@@ -66,7 +66,9 @@ class Relay:
 
     async def _answer(self, call: Call) -> None:
         headers = end_to_end(call.headers)
-        await self._send({"type": "http.response.start", "status": call.status, "headers": headers})
+        await self._send(
+            {"type": "http.response.start", "status": status_for_client(call.status), "headers": headers}
+        )
         self._started = True
         async for chunk in call.chunks():
             if not self._gone.is_set():  # after that it is only read, and the client gets no ending

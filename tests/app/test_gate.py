@@ -40,14 +40,17 @@ async def nowhere(_scope: Scope, _receive: Receive, _send: Send) -> None:
     raise AssertionError("the gate let it through")
 
 
-def refusal(*headers: tuple[str, str], path: str = "/api/tags", **settings: object) -> Refusal | None:
+def refusal(
+    *headers: tuple[str, str], path: str = "/api/tags", method: str = "GET", **settings: object
+) -> Refusal | None:
     """What a gate on loopback says to a request."""
     server = Server(**settings)  # type: ignore[arg-type]
     gate = Gate(nowhere, server, loopback=True)
     lines = [(name.encode(), value.encode("latin-1")) for name, value in headers]
     if "host" not in dict(headers):
         lines.append((b"host", b"localhost"))
-    return gate._refusal({"type": "http", "path": path, "raw_path": path.encode(), "headers": lines})
+    scope = {"type": "http", "method": method, "path": path, "raw_path": path.encode(), "headers": lines}
+    return gate._refusal(scope)
 
 
 def status(*headers: tuple[str, str], **more: object) -> int | None:
@@ -124,6 +127,20 @@ def test_the_token_is_compared_whatever_it_is_made_of() -> None:
     assert status(("authorization", "Bearer plain"), token="plain") is None
     assert status(("authorization", "Basic plain"), token="plain") == 401
     assert status(("x-api-key", "plain"), token="plain") is None
+
+
+def test_a_preflight_of_an_allowed_page_needs_no_token_since_it_cannot_have_one() -> None:
+    asks = ("access-control-request-method", "POST")
+    page = ("origin", "http://localhost:3000")
+    assert status(page, asks, method="OPTIONS", token="plain") is None
+    assert status(("origin", "https://evil.example"), asks, method="OPTIONS", token="plain") == 403
+    assert status(asks, method="OPTIONS", token="plain") == 401
+    assert status(page, asks, method="POST", token="plain") == 401
+
+
+def test_the_stop_door_asks_for_its_own_token_alone() -> None:
+    assert status(path="/guard/stop", method="POST", token="plain") is None
+    assert status(path="/guard/health", token="plain") == 401
 
 
 def test_a_request_that_has_passed_a_guard_is_turned_back() -> None:

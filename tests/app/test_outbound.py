@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ollama_guard.app import outbound
-from ollama_guard.app.outbound import WRITE_BYTES, ClientStalled, write
+from ollama_guard.app.outbound import WRITE_BYTES, ClientStalled, status_for_client, write
 
 
 def test_bytes_are_handed_over_in_pieces_and_none_is_the_last() -> None:
@@ -29,3 +29,8 @@ def test_a_client_that_takes_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch
 
     with pytest.raises(ClientStalled):
         asyncio.run(write(send, b"x"))
+
+
+@pytest.mark.parametrize(("status", "sent"), [(200, 200), (429, 429), (503, 503), (520, 502), (999, 502)])
+def test_a_status_that_no_server_can_phrase_becomes_502(status: int, sent: int) -> None:
+    assert status_for_client(status) == sent
