@@ -64,6 +64,7 @@ class Core:
         self._spent = Usage(0, 0)  # by attempts that were cut
         self._findings: list[str] = []
         self._recoveries = 0
+        self._refusals = 0
         self._wake: float | None = None
         self._looked = (State.NEW, 0.0)
         self._is_open = False

@@ -15,6 +15,9 @@ UNLOAD_SEC = 30.0
 RECOVERIES = 1
 """Unloading a second time has nothing new to offer: what is left then is the limit for the first byte."""
 
+REFUSALS = 3
+"""How often an error status is asked again in one exchange: what persists is told in the upstream's words."""
+
 UNLOAD_PATH = "/api/generate"
 
 
@@ -49,12 +52,14 @@ class Recovery(Verdicts):
         self._is_open = False
         refusal, now = self._refused_with(), happened.now
         status = f"the upstream answered {refusal.status}"
-        if refusal.retryable() and self._policy.empty.retry:
+        self._refusals += 1
+        if refusal.retryable() and self._policy.empty.retry and self._refusals <= REFUSALS:
             self._verdict(
                 Finding(Kind.EMPTY, detail=status), now
             )  # its text may quote the model: not for the log
         else:
-            self._give_up(words.UPSTREAM, f"{status}: {refusal.message()}", now)
+            code = refusal.status if refusal.status >= 400 else 502
+            self._give_up(words.UPSTREAM, f"{status}: {refusal.message()}", now, status=code)
 
     def _refused_with(self) -> Refusal:
         if self._refusal is None:

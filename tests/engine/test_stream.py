@@ -453,6 +453,18 @@ class TestTime:
         assert play.rungs == ["same_again"]
         assert "secret" not in str(play.rows)
 
+    def test_a_refusal_that_persists_is_told_in_the_upstreams_words(self, name: str) -> None:
+        play = Play(name).begin().headers()
+        play.think(loop())
+        for _ in range(4):
+            play.headers(500, b"application/json")
+            play.data(b'{"error":"model requires more system memory"}')
+            play.close()
+            play.wait(20)
+        assert play.rungs == ["steer", *["same_again"] * 3]
+        assert play.error_type() == "ollama_loop_guard_upstream"
+        assert b"model requires more system memory" in play.sent
+
     def test_an_upstream_that_does_not_hang_up_ends_all_the_same(self, name: str) -> None:
         play = Play(name, self.limited(gap_sec=5)).begin().headers()
         play.say("Blue.")
