@@ -76,14 +76,18 @@ class Joint:
         if not text or len(text) >= TAIL:
             return not text
         fence = self._fenced and text[0] in "`~" and "\n" not in text
-        return fence or text in self._tail
+        # A paragraph begins with words: blanks behind the restatement may be their indentation.
+        blank = self._broken and not self._new(self._pending).strip()
+        return fence or blank or text in self._tail
+
+    def _new(self, text: str) -> str:
+        if self._fenced and (again := OPENING.match(text)):
+            text = text[again.end() :]  # the block that it would go on with is open
+        return self._trimmed(text)
 
     def _settle(self, like: Text) -> list[Event]:
         self._open = False
-        text = self._pending
-        if self._fenced and (again := OPENING.match(text)):
-            text = text[again.end() :]  # the block that it would go on with is open
-        text = self._trimmed(text)
+        text = self._new(self._pending)
         if self._broken and text.strip():
             # What is gone on from ends with a line: the blanks in front of the next one are its indentation.
             text = text.lstrip("\r\n" if self._tail.endswith("\n") else None)

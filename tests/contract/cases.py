@@ -60,8 +60,8 @@ back: 120 until suspicion, and the events that were on their way."""
 class Joined:
     """An answer that was cut and gone on with: clean text, some of what looped, then the rest of the answer.
 
-    seam: what stands between a loop that was shown, which ends anywhere, and the rest; "" where nothing was
-    shown: the loop could be cut after a copy, and at most a blank parts two words.
+    seam: what stands between a loop that was shown, which ends anywhere, and the rest, if there is any; ""
+    where nothing was shown: the loop could be cut after a copy, and at most a blank parts two words.
     """
 
     clean: str
@@ -84,7 +84,7 @@ class Joined:
             return f"something else stands at the joint: {between!r}"
         if len(looped) > len(self.unit) + self.shown:
             return f"{len(looped)} characters of the loop were shown"
-        if looped and self.seam and between != looped + self.seam:
+        if looped and self.seam and rest and between != looped + self.seam:
             return f"the broken joint is not closed: {between!r}"
         return ""
 
@@ -318,7 +318,7 @@ CASES = [
     Case("stopped in content", "loop-content", _stopped, settings=STOP),
     Case("stopped in reasoning", "loop-reasoning", _said(""), THINKING, STOP),
     Case("observed", "loop-of-forty", _said(AGAIN * 40), settings=OBSERVE),
-    Case("refused after a loop", "loop-then-500", _broken, THINKING, IMPATIENT),
+    Case("refused after a loop", "loop-then-500", _told(UPSTREAM, 5, 500), THINKING, IMPATIENT),
 ]  # fmt: skip
 
 CORE = frozenset(
