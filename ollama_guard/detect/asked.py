@@ -5,7 +5,7 @@ Read only when a verdict is near. A false yes costs delay, a false no stops what
 
 import re
 
-from .fold import Fold, Text
+from ollama_guard.detect.fold import Fold, Text
 
 _TAIL = 6_000
 """Characters at the end of the conversation in which a wish counts: the latest turns."""

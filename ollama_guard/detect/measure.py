@@ -2,13 +2,13 @@
 
 import math
 
-from . import shape
-from .asked import Asked
-from .fold import Text
-from .regions import Region
-from .rules import ChannelRules, Table
-from .shape import Shape
-from .tracker import NEAR, Goal, Tier
+from ollama_guard.detect import shape
+from ollama_guard.detect.asked import Asked
+from ollama_guard.detect.fold import Text
+from ollama_guard.detect.regions import Region
+from ollama_guard.detect.rules import ChannelRules, Table
+from ollama_guard.detect.shape import Shape
+from ollama_guard.detect.tracker import NEAR, Goal, Tier
 
 NEVER = 1 << 50
 _BLOB_FACTOR = 10.0

@@ -6,10 +6,10 @@ before. A number, name or path that is new makes four new shingles, so work that
 
 import re
 
-from . import shape
-from .finding import Finding, Kind
-from .page import Page
-from .rules import Bar
+from ollama_guard.detect import shape
+from ollama_guard.detect.finding import Finding, Kind
+from ollama_guard.detect.page import Page
+from ollama_guard.detect.rules import Bar
 
 _HAN = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _TOKEN = re.compile(rf"[{_HAN}]|[^\W\d_{_HAN}]+|\d+|[^\w\s]|_")

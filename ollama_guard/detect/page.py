@@ -4,9 +4,9 @@ Read through the tracker that holds it. Shared by the families: one looks for ve
 others in foldings of it.
 """
 
-from . import shape
-from .regions import Fences, Region, region_of
-from .tracker import Tracker
+from ollama_guard.detect import shape
+from ollama_guard.detect.regions import Fences, Region, region_of
+from ollama_guard.detect.tracker import Tracker
 
 _CONTEXT = 400
 """Characters in front of a run that are looked at to tell the region."""

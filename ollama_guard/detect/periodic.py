@@ -2,11 +2,11 @@
 
 import math
 
-from . import shape
-from .finding import Finding, Kind
-from .measure import Measure
-from .page import Page
-from .tracker import Goal, Hit, Run, Tracker
+from ollama_guard.detect import shape
+from ollama_guard.detect.finding import Finding, Kind
+from ollama_guard.detect.measure import Measure
+from ollama_guard.detect.page import Page
+from ollama_guard.detect.tracker import Goal, Hit, Run, Tracker
 
 UNIT_SHOWN = 400
 

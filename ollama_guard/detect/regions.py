@@ -8,8 +8,8 @@ import re
 from bisect import bisect_right
 from enum import Enum
 
-from . import shape
-from .shape import Shape
+from ollama_guard.detect import shape
+from ollama_guard.detect.shape import Shape
 
 _MARKER = re.compile(r"^[ \t]*(?:>[ \t]*)*(`{3,}|~{3,})([^\n]*)", re.MULTILINE)
 _TOKEN = re.compile(r"[A-Za-z0-9+/=_%\-]*\Z")

@@ -9,7 +9,7 @@ characters): the nearest healthy prose reached two thirds of what the tables ask
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from .shape import Shape
+from ollama_guard.detect.shape import Shape
 
 
 class Band(NamedTuple):

@@ -9,7 +9,7 @@ life.
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
-from .finding import Finding, Kind
+from ollama_guard.detect.finding import Finding, Kind
 
 ALIVE_SEC = 2.0
 """With tools, reasoning and total time are judged only so long after the last arrival: later it is a gap."""

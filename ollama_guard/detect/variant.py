@@ -7,15 +7,15 @@ loop reaches its own verdict first.
 import re
 from typing import NamedTuple
 
-from . import shape
-from .finding import Finding, Kind
-from .fold import Folded, Text
-from .measure import NEVER, Measure
-from .page import Page
-from .periodic import describe
-from .regions import Region
-from .rules import WatchRules
-from .tracker import Goal, Hit, Run, Tracker
+from ollama_guard.detect import shape
+from ollama_guard.detect.finding import Finding, Kind
+from ollama_guard.detect.fold import Folded, Text
+from ollama_guard.detect.measure import NEVER, Measure
+from ollama_guard.detect.page import Page
+from ollama_guard.detect.periodic import describe
+from ollama_guard.detect.regions import Region
+from ollama_guard.detect.rules import WatchRules
+from ollama_guard.detect.tracker import Goal, Hit, Run, Tracker
 
 _IN_PROSE = 1.5
 """Folded text repeats a little more easily than the text itself."""

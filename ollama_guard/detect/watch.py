@@ -7,14 +7,14 @@ places whatever the deltas were. State is bounded: a few windows of text a chann
 
 from operator import itemgetter
 
-from .asked import Asked
-from .blank import BlankRun
-from .finding import Finding, Kind
-from .measure import Measure
-from .novelty import Novelty
-from .periodic import Periodic
-from .rules import WatchRules
-from .variant import Drift, Variant
+from ollama_guard.detect.asked import Asked
+from ollama_guard.detect.blank import BlankRun
+from ollama_guard.detect.finding import Finding, Kind
+from ollama_guard.detect.measure import Measure
+from ollama_guard.detect.novelty import Novelty
+from ollama_guard.detect.periodic import Periodic
+from ollama_guard.detect.rules import WatchRules
+from ollama_guard.detect.variant import Drift, Variant
 
 BLOCK = 64
 """Characters between two looks of the families on folded text. Sixteen deltas share their cost."""
