@@ -135,3 +135,10 @@ def test_an_inherited_listener_is_not_passed_on_to_children() -> None:
     assert not os.get_inheritable(again.fileno())
     socket.create_connection(endpoint(again), timeout=5).close()
     again.close()
+
+
+def test_what_is_accepted_writes_small_pieces_at_once() -> None:
+    """asyncio sets TCP_NODELAY only where the socket names its protocol."""
+    [listener] = listen("127.0.0.1", 0)
+    with listener:
+        assert listener.proto == socket.IPPROTO_TCP
