@@ -35,11 +35,12 @@ _SONG = re.compile(
 """What is repeated by its nature, whether or not its words stand in the request."""
 
 _SLOTS = re.compile(
-    rf"(\d+){_GAP}(?:packets?|instructions?|points?|minutes?|seconds?|hours?|days|weeks?|months|rounds?|reps|"
+    rf"(\d{{2,}}|[89]){_GAP}(?:packets?|instructions?|points?|rounds?|reps|"
     r"beats?|bars?|measures?|cells?|elements?|records?|fields?|slots?|squares?|ticks?)\b",
     re.IGNORECASE,
 )
-"""Things that are alike by nature: what fills them is short, and its words seldom stand in the request."""
+"""Things alike by nature (times are not: "3 hours" is a question, not a wish). What fills them is short, and
+its words seldom stand in the request."""
 _SLOT_UNIT = 100
 _REFRAIN = 150
 

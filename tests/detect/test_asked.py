@@ -73,6 +73,11 @@ def test_what_repeats_by_its_nature_is_left_alone_when_it_was_asked_for(prompt: 
     ] == []
 
 
+@pytest.mark.parametrize("prompt", ["A train goes 240 km in 3 hours. How fast?", "How long are 60 minutes?"])
+def test_a_time_in_the_question_asks_for_no_repetition(prompt: str) -> None:
+    assert not Asked(prompt).wants("Wait, let me check that once more. ")
+
+
 def test_a_song_that_never_ends_is_a_loop_all_the_same() -> None:
     watch = Watch(BALANCED, prompt="Sing Hey Jude.")
     line = "Na na na na na na na, na na na na, hey Jude\n"
