@@ -30,6 +30,7 @@ class Measure:
         self._least: dict[int, Goal] = {}
         self.by_span = rules.span_min is not None
         self.escaped = rules.escaped
+        self.thinking = rules.thinking
         self.drift, self.drift_data = rules.drift, rules.drift_data
 
     def look(self, period: int) -> int:
@@ -44,6 +45,15 @@ class Measure:
                 self._least.clear()
             found = self._least[period] = _least(self._rules, period)
         return found
+
+    def counter(self, folded: str) -> int:
+        """The repeated characters from which this unit is certain if nothing but a counter changes in it."""
+        if self._rules.drift <= 0:
+            return NEVER
+        needed = math.ceil(mass(self._rules.counter, len(folded)) * self._rules.scale)
+        if self._asked.wants(folded, Text.NUMBERS):
+            needed = math.ceil(needed * self._rules.asked) + self._asked.allowance(folded)
+        return needed
 
     def short_search(self) -> Tier | None:
         """The dense search that rules with verdicts on very few characters need, None for all others."""

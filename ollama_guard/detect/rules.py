@@ -46,6 +46,15 @@ FLAT: Table = (Band(8, 6, 600), Band(ANY, 6, 1200))  # a matrix of 20 x 20 zeros
 RULE: Table = (Band(8, 6, 600), Band(ANY, 30, 900))  # separators of up to 500; boxes of some twenty lines
 BLANK: Table = (Band(ANY, 3, 600),)  # a page of blank lines, a padded column
 
+COUNTER: Table = (  # a list of equal items, a step said again: status lists and forms of some forty rows
+    Band(40, 40, 1500),
+    Band(100, 16, 1500),
+    Band(400, 12, 1500),
+    Band(1000, 5, 0),
+    Band(4000, 3, 0),
+    Band(ANY, 2, 0),
+)
+
 STALE_CONTENT = Bar(0.95, 6, 2.0)  # licences and refrains come again, but not for 800 phrases
 STALE_REASONING = Bar(0.9, 4, 1.0)
 
@@ -63,9 +72,11 @@ class ChannelRules:
     code:        multiplies it once more for units up to `code_upto` in code, tables, markup and data, which
                  repeat by nature. 0 = no verdict there, whatever the length.
     asked:       multiplies it when the request asks for the repetition, or already holds it.
+    counter:     the table for text that is equal but for a counter; `drift` is for all other numbers.
     drift:       multiplies it for text that is equal but for its numbers; drift_data: for sentences full of
                  symbols and figures. 0 = no verdict. (Records and tables are never a verdict of this kind.)
     novelty:     when prose has too little that is new; None = off.
+    thinking:    nobody asked for this text: lists in it are the model's own.
     escaped:     the text is JSON, in which a line break is written as a backslash and a letter.
     blank_run:   white space without a visible character, however mixed, that is a verdict. 0 = off.
     """
@@ -83,9 +94,11 @@ class ChannelRules:
     code: float = 2.0
     code_upto: int = 100
     asked: float = 4.0
+    counter: Table = COUNTER
     drift: float = 16.0
     drift_data: float = 0.0
     novelty: Bar | None = STALE_CONTENT
+    thinking: bool = False
     escaped: bool = False
     blank_run: int = 1500
 
@@ -132,7 +145,9 @@ class WatchRules:
 
 
 # No document: lists, refrains and data are rare there.
-_REASONING = ChannelRules(scale=0.75, code=1.35, drift=12.0, drift_data=16.0, novelty=STALE_REASONING)
+_REASONING = ChannelRules(
+    scale=0.75, code=1.35, drift=12.0, drift_data=16.0, novelty=STALE_REASONING, thinking=True
+)
 _CONTENT = ChannelRules()
 # Data and code by nature, and a cut costs the whole call.
 _TOOL = ChannelRules(

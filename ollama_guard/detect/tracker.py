@@ -32,10 +32,14 @@ FAR = Tier(64, 48, 1 << 40)
 
 
 class Goal(NamedTuple):
-    """What a run needs: `alarm` repeated characters to be suspicious, `verdict` to be certain."""
+    """What a run needs: `alarm` repeated characters to be suspicious, `verdict` to be certain.
+
+    again: the mass at which the run is to be judged once more, since more of it tells more; 0 for never.
+    """
 
     alarm: int
     verdict: int
+    again: int = 0
 
     def times(self, factor: float) -> "Goal":
         """The same, further away."""
@@ -45,14 +49,15 @@ class Goal(NamedTuple):
 class Run:
     """A stretch that repeats with `period`; offsets are in characters of the tracked text."""
 
-    __slots__ = ("alarm", "need", "period", "ready", "start")
+    __slots__ = ("alarm", "final", "need", "period", "ready", "start")
 
     def __init__(self, period: int, start: int, look: int) -> None:
         self.period = period
         self.start = start
-        self.need = look  # the mass at which something is due: first judging, then the verdict
+        self.need = look  # the mass at which something is due: judging, or the verdict
         self.alarm = look
-        self.ready = False
+        self.ready = False  # whether it was judged
+        self.final = False  # whether `need` is that of the verdict
 
     def __repr__(self) -> str:
         return f"Run(period={self.period}, start={self.start}, need={self.need}, ready={self.ready})"
@@ -68,8 +73,9 @@ class Hit(NamedTuple):
 class Tracker:
     """Feed text; get the first run that has what it needs.
 
-    judge: called once for a run, when its mass reaches look(period); answers with its goal. The answer must
-           rest on the run's own facts (period, start, text), which never change while it lasts.
+    judge: called when a run's mass reaches look(period), and again where its goal says so (`run.need` is the
+           mass then); answers with its goal. The answer must rest on the run's own facts: period, start, and
+           the text up to start + need. They never change while it lasts.
     look:  the least mass at which a run of this period is worth judging.
     short: one more search, for verdicts on fewer characters than `NEAR` would see in time.
     before_cut: told from which offset on the text is kept, just before the rest is dropped.
@@ -163,10 +169,14 @@ class Tracker:
 
     def _consider(self, run: Run, reached: int) -> Hit | None:
         """The run's mass has come to what it was waiting for: judge it if that is still to be done."""
-        if not run.ready:
-            run.alarm, run.need = self._judge(run)
+        while reached - run.start >= run.need:
+            if run.final:
+                return Hit(run, run.start + run.need)
+            run.alarm, verdict, again = self._judge(run)
+            run.final = not run.need < again < verdict
+            run.need = verdict if run.final else again
             run.ready = True
-        return Hit(run, run.start + run.need) if reached - run.start >= run.need else None
+        return None
 
     def _search(self) -> Hit | None:
         if len(self._buffer) > self._window + SLACK:

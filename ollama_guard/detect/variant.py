@@ -5,9 +5,11 @@ loop reaches its own verdict first.
 """
 
 import re
+from itertools import pairwise
 from typing import NamedTuple
 
 from ollama_guard.detect import shape
+from ollama_guard.detect.counting import Course, course
 from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.fold import Folded, Text
 from ollama_guard.detect.measure import NEVER, Measure
@@ -30,6 +32,11 @@ _COUNTED = 1.2
 """How far a count may go beyond the number that the request names."""
 
 _SPECIAL = re.compile(r"<\|?(?:unused|reserved|special|extra_id|fim|pad|eos|bos|im|eot)\w*\|?>\s*")
+_SEEN = 4
+"""Copies beyond the first from which the course of the numbers can be told."""
+_COMPARED, _COMPARED_SIZE = 24, 12_000
+"""Copies whose numbers are compared, and the folded characters that they may have together."""
+
 _WORDS = 8
 """Different words in a unit from which it says something, and is no record of data."""
 
@@ -117,6 +124,31 @@ class Drift(Variant):
         copy = self._copy(run)
         if _special(copy.raw):
             return self._measure.goal(copy.folded, Region.PROSE, Text.NUMBERS)
+        patient = self._patient(copy)
+        counter = self._measure.counter(copy.folded)
+        if _says_little(copy):
+            counter = NEVER
+        elif _coded(copy):
+            counter = round(counter * _IN_CODE)
+        if counter >= patient.verdict:
+            return patient
+        enough = max(counter * 3 // 4, _SEEN * run.period)
+        if run.need < enough:
+            return patient._replace(again=enough)
+        match course(self._copies_of(run)):
+            case Course.VARIED:  # so far: look once more when there are twice as many
+                return patient._replace(again=2 * run.need)
+            case Course.MARKED if self._measure.thinking:
+                wanted = 0.0  # no list is asked for in thought
+            case _:
+                wanted = self._measure.upto * _COUNTED * run.period
+        counter = max(counter, round(wanted))
+        if counter >= patient.verdict:
+            return patient
+        return Goal(run.need, counter, again=counter - 1 if run.need < counter - 1 else 0)
+
+    def _patient(self, copy: Copy) -> Goal:
+        """What numbers need that change in any way, as in cases that are worked through."""
         if _coded(copy) or shape.figures(copy.raw) >= _FIGURES:
             factor = self._measure.drift_data if len(set(copy.folded.split())) >= _WORDS else 0.0
         else:
@@ -124,10 +156,23 @@ class Drift(Variant):
         if factor <= 0:
             return Goal(NEVER, NEVER)
         verdict = self._measure.goal(copy.folded, Region.PROSE, Text.NUMBERS).times(factor).verdict
-        verdict = max(verdict, round(self._measure.upto * _COUNTED * run.period))
-        return Goal(
-            verdict * 3 // 4, verdict
-        )  # numbered cases are common: no suspicion before it is warranted
+        verdict = max(verdict, round(self._measure.upto * _COUNTED * len(copy.folded)))
+        # Numbered cases are common: no suspicion before it is warranted.
+        return Goal(verdict * 3 // 4, verdict)
+
+    def _copies_of(self, run: Run) -> list[str]:
+        """The latest copies within the mass that the run is judged by, as they stand in the raw text."""
+        last = run.need // run.period
+        first = max(-1, last - min(_COMPARED, max(6, _COMPARED_SIZE // run.period)))
+        ends = [self._folded.place(run.start + n * run.period) for n in range(first, last + 1)]
+        return [self._page.text(one, two) for one, two in pairwise(ends)]
+
+
+def _says_little(copy: Copy) -> bool:
+    """Whether it may be a record of data, a row or a log line: those count by nature."""
+    if copy.region is not Region.PROSE or shape.figures(copy.raw) >= _FIGURES:
+        return True
+    return _coded(copy) and len(set(copy.folded.split())) < _WORDS
 
 
 def _coded(copy: Copy) -> bool:

@@ -193,6 +193,7 @@ def healthy() -> Iterator[Sample]:
 
 def write(folder: Path) -> None:
     """All of them as labelled runs."""
+    folder.mkdir(parents=True, exist_ok=True)
     with (folder / "synthetic.jsonl").open("w", encoding="utf-8") as file:
         for one in (*loops(), *healthy()):
             row: dict[str, object] = {

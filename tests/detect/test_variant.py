@@ -133,6 +133,63 @@ def test_counting_without_an_end_is_a_verdict_all_the_same() -> None:
     assert finding.kind is Kind.DRIFT
 
 
+EQUAL_ITEMS = {
+    "a plan of twelve weeks": "".join(
+        f"Week {n}: Walk for half an hour on three days, stretch after each walk, and rest at the weekend.\n"
+        for n in range(1, 13)
+    ),
+    "status": "".join(f"- Server {n}: online\n" for n in range(1, 61)),
+    "passed": "".join(f"Test {n}: passed\n" for n in range(1, 101)),
+    "slides": "".join(f"Slide {n}\nTitle:\nPicture:\nNotes for the speaker:\n\n" for n in range(1, 21)),
+    "outline": "".join(f"Chapter {n}: to be written\n" for n in range(1, 41)),
+    "sheep": "".join(f"{n} sheep, " for n in range(1, 151)),
+    "form": "".join(f"{n}. Name and date of birth: ________\n" for n in range(1, 31)),
+}
+
+
+@pytest.mark.parametrize("name", EQUAL_ITEMS)
+def test_lists_of_equal_items_of_a_usual_length_are_left_alone(name: str) -> None:
+    assert first(EQUAL_ITEMS[name]) is None
+
+
+@pytest.mark.parametrize(
+    ("unit", "most"),
+    [
+        ("{0}. Click on the start button of the program.\n", 1600),
+        (
+            (
+                "{0}. The terms and conditions describe the architecture of the game, its way to the store "
+                "that it was developed, and what else belongs to it.\n"
+            ),
+            1700,
+        ),
+    ],
+)
+def test_nothing_but_a_counter_is_a_verdict_long_before_numbers_that_vary(unit: str, most: int) -> None:
+    bare = first("".join(unit.format(n) for n in range(300)))
+    varied = first("".join(unit.format(n * n % 1009) for n in range(300)))
+    assert bare is not None
+    assert bare.kind is Kind.DRIFT
+    assert bare.mass <= most
+    assert varied is None or varied.mass > 1.5 * bare.mass
+
+
+def test_items_that_begin_to_count_late_are_judged_by_their_latest_copies() -> None:
+    unit = "The hands stand opposite to each other at {0} past the hour, or so it seems.\n"
+    text = "".join(unit.format(n * n % 61) for n in range(12)) + "".join(unit.format(n) for n in range(200))
+    finding = first(text, "reasoning")
+    assert finding is not None
+    assert finding.kind is Kind.DRIFT
+    assert finding.repeats < 40
+
+
+def test_a_number_in_the_request_does_not_excuse_equal_items_in_thought() -> None:
+    text = "".join(f"{n}. A hundred prisoners choose their own hat colour.\n" for n in range(1, 101))
+    prompt = "100 prisoners with hats stand in a line. Find the best strategy."
+    assert first(text, "reasoning", prompt=prompt) is not None
+    assert first(text, prompt=prompt) is None
+
+
 def test_special_tokens_with_changing_numbers_are_soon_a_verdict() -> None:
     finding = first(words(300) + "".join(f"<unused{n * 7 % 90}>" for n in range(300)))
     assert finding is not None

@@ -1,0 +1,81 @@
+"""How the numbers run on from copy to copy in text that is equal but for its numbers.
+
+A bare counter ("Step 12: …", "Step 13: …" and nothing else changes) says nothing new, however far it goes.
+Results that vary, measurements and identifiers with a number in them may be work or data.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from enum import Enum
+from itertools import pairwise
+
+_NUMBER = re.compile(r"\d+")
+_LONGEST = 15
+"""Digits of a number that can be a counter."""
+_STEADY = 0.9
+"""Share of the steps that must be alike: models skip a number or begin anew now and then."""
+_FEWEST = 4
+_MARKER = re.compile(r"^[ \t>*#-]*\d+[.)](?=\s)", re.MULTILINE)
+
+
+class Course(Enum):
+    """What the numbers of consecutive copies do."""
+
+    MARKED = "marked"  # a counter that is only the marker of list items; the items are equal
+    COUNTED = "counted"  # a counter in the text
+    VARIED = "varied"  # anything else
+
+
+def course(copies: Sequence[str]) -> Course:
+    """The course of the numbers in consecutive copies, which are equal but for these."""
+    if len(copies) < _FEWEST:
+        return Course.VARIED
+    if _counters(copies) is None:
+        return Course.VARIED
+    bare = [_MARKER.sub("", copy) for copy in _by_line(copies)]
+    return Course.MARKED if len(set(bare)) == 1 else Course.COUNTED
+
+
+def _counters(copies: Sequence[str]) -> int | None:
+    """How many numbers count; None if some number changes in another way, or none does."""
+    columns = list(zip(*(list(_NUMBER.finditer(copy)) for copy in copies), strict=False))
+    counting = 0
+    for column in columns:
+        values = [match[0] for match in column]
+        if len(set(values)) == 1:
+            continue
+        if not _counts(values) or any(map(_glued, column)):
+            return None
+        counting += 1
+    return counting or None
+
+
+def _counts(values: Sequence[str]) -> bool:
+    """Whether these are a counter's: it goes on by the same step, or stands still."""
+    if max(map(len, values)) > _LONGEST:
+        return False
+    numbers = [int(value) for value in values]
+    steps = Counter(two - one for one, two in pairwise(numbers))
+    moves = Counter({step: times for step, times in steps.items() if step})
+    _, times = moves.most_common(1)[0]
+    return times > 1 and times + steps[0] >= _STEADY * steps.total()
+
+
+def _glued(match: re.Match[str]) -> bool:
+    """Whether the number belongs to an identifier (`module_12`, `x12`)."""
+    before = match.string[match.start() - 1 : match.start()]
+    return before == "_" or before.isalpha()
+
+
+def _by_line(copies: Sequence[str]) -> list[str]:
+    """The same copies, cut where a line begins, if there is such a place."""
+    text = "".join(copies)
+    first = copies[0].find("\n") + 1
+    if not first:
+        return list(copies)
+    ends = [0]
+    for copy in copies:
+        ends.append(ends[-1] + len(copy))
+    cuts = [end + text[end:].find("\n") + 1 for end in ends[:-1]]
+    return [text[one:two] for one, two in pairwise(cuts)]

@@ -1,0 +1,77 @@
+"""What the numbers of consecutive copies do."""
+
+import pytest
+
+from ollama_guard.detect.counting import Course, course
+
+
+def copies(form: str, *rows: tuple[object, ...]) -> list[str]:
+    return [form.format(*row) for row in rows]
+
+
+def counted(form: str, count: int = 12, begin: int = 1, step: int = 1) -> list[str]:
+    return copies(form, *((begin + step * n,) for n in range(count)))
+
+
+@pytest.mark.parametrize("form", ["{0}. Press the button.\n", "  {0}) Press it.\n", "- {0}. Press 2 keys.\n"])
+def test_equal_items_with_a_running_marker(form: str) -> None:
+    assert course(counted(form)) is Course.MARKED
+
+
+def test_the_place_where_a_copy_begins_does_not_matter() -> None:
+    text = "".join(counted("{0}. Press the button.\n", 14))
+    size, shift = len("1. Press the button.\n"), 9
+    turned = [text[n * size + shift : (n + 1) * size + shift] for n in range(8)]
+    assert course(turned) is Course.MARKED
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "The next number is {0}.\n\n",
+        "Article {0}\n\n{0}. All are equal.\n\n",
+        "{0} bottles of beer on the wall, {0} bottles of beer. ",
+        "At {0} o'clock and at {0} o'clock. ",
+    ],
+)
+def test_a_counter_in_the_text(form: str) -> None:
+    assert course(counted(form)) is Course.COUNTED
+
+
+def test_a_countdown_and_other_steps_count_too() -> None:
+    assert course(counted("{0} to go. ", begin=99, step=-1)) is Course.COUNTED
+    assert course(counted("So {0} is even. ", begin=2, step=2)) is Course.COUNTED
+
+
+def test_a_counter_may_stand_still_or_slip_once() -> None:
+    numbers = [3, 4, 5, 5, 6, 7, 8, 8, 9, 10, 11, 12, 12, 13]
+    assert course(copies("It is {0}. ", *((n,) for n in numbers))) is Course.COUNTED
+    numbers = [*range(1, 15), 40, *range(41, 50)]
+    assert course(copies("It is {0}. ", *((n,) for n in numbers))) is Course.COUNTED
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [(n, n * n) for n in range(12)],  # results
+        [(n, 1000 * 1.05**n) for n in range(12)],
+        [(7 * n % 11, 0) for n in range(12)],  # in no order
+        [(5, 5)] * 12,  # no number changes
+    ],
+)
+def test_numbers_that_vary_are_no_counter(rows: list[tuple[object, ...]]) -> None:
+    assert course(copies("For {0} we get {1}. ", *rows)) is Course.VARIED
+
+
+@pytest.mark.parametrize("form", ["import module_{0}\n", "The variable x{0} is set. "])
+def test_a_number_in_an_identifier_is_no_counter(form: str) -> None:
+    assert course(counted(form)) is Course.VARIED
+
+
+def test_few_copies_tell_nothing() -> None:
+    assert course(counted("It is {0}. ", 3)) is Course.VARIED
+    assert course([]) is Course.VARIED
+
+
+def test_endless_digits_are_no_counter() -> None:
+    assert course([f"It is {n}{'1' * 5000}. " for n in range(6)]) is Course.VARIED
