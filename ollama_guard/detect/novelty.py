@@ -21,6 +21,9 @@ _GENERATION = 6000
 """Shingles remembered at least; twice as many at most (1 MB)."""
 _LONGEST_WORD = 64
 _SAMPLE = 2400
+_LONG = 16
+"""Mean length of a word from which text is no prose but encoded data. (Scripts without blanks apart.)"""
+_IDEOGRAPH = re.compile(rf"[{_HAN}\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
 _LETTERS = 0.65
 """Share of letters from which the latest text is prose. Tables, code and figures are left alone."""
 
@@ -95,4 +98,6 @@ class Novelty:
     def _is_prose(self) -> bool:
         text = self._page.text(self._length - _SAMPLE, self._length)
         letters = sum(map(str.isalpha, text))
-        return letters >= _LETTERS * len(text) and shape.symbols(text) < 0.05
+        if letters < _LETTERS * len(text) or shape.symbols(text) >= 0.05 or shape.indented(text) >= 0.5:
+            return False
+        return len(text.split()) * _LONG >= len(text) or len(_IDEOGRAPH.findall(text)) * 3 >= letters

@@ -89,3 +89,23 @@ def test_a_text_read_again_once_or_twice_is_not_stale() -> None:
 
 def test_a_word_longer_than_any_word_does_no_harm() -> None:
     assert first("x".join(words(300).split(" ")) * 1 + "ab" * 40 + words(3000, 7), "reasoning") is None
+
+
+def test_encoded_data_and_indented_documentation_are_no_prose() -> None:
+    dice = random.Random(5)
+    names = ["AAAA", "CAAC", "EAAE", "GAAG", "IACD", "KAAK"]
+    mappings = ",".join(dice.choice(names) for _ in range(9000))
+    assert first(words(500) + mappings, "reasoning") is None
+    documented = shuffled([f"        {thought.strip()}\n" for thought in THOUGHTS], 1500)
+    assert first(words(500) + "\n" + documented, "reasoning") is None
+
+
+def test_chinese_without_blanks_is_prose() -> None:
+    parts = [
+        "等等，让我再想一想。",
+        "其实第一种方法是对的。",
+        "不过题目说每个部分只算一次。",
+        "再检查一遍答案。",
+    ]
+    finding = first(words(500) + shuffled(parts * 2, 4000), "reasoning")
+    assert finding is not None
