@@ -4,6 +4,7 @@ Read only when a verdict is near. A false yes costs delay, a false no stops what
 """
 
 import re
+from functools import cached_property
 
 from ollama_guard.detect.fold import Fold, Text
 
@@ -29,8 +30,7 @@ _SONG = re.compile(
     r"\b(?:lyrics|songs?|sing|chants?|mantras?|refrain|chorus|litan(?:y|ies)|prayers?|psalms?|rosary|rounds|"
     r"nursery rhymes?|tongue[- ]twisters?|lorem ipsum|guitar tabs?|tablature|sheet music|drum pattern|"
     r"(?:ten|twelve|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred) (?:times|copies))\b|"
-    r"歌词|歌詞|念经|咒语|песн|paroles|chanson|letra de|canción|liedtext",
-    re.IGNORECASE,
+    r"歌词|歌詞|念经|咒语|песн|paroles|chanson|letra de|canción|liedtext"
 )
 """What is repeated by its nature, whether or not its words stand in the request."""
 
@@ -57,14 +57,34 @@ class Asked:
     def __init__(self, prompt: str) -> None:
         self._prompt = {Text.RAW: prompt}
         self._tail = prompt[-_TAIL:].casefold()
-        self._count = _largest(_COUNT, self._tail, _NAMED)
-        self._size = _largest(_SIZE, self._tail)
-        self._wish = _WISH.search(self._tail) is not None
-        self._slots = _largest(_SLOTS, self._tail)
-        self._song = _SONG.search(self._tail) is not None
-        counts = (int(figure) for figure in _FIGURE.findall(self._tail))
-        self.upto = max((count for count in counts if count <= _LONGEST_COUNT), default=0)
+
+    @cached_property
+    def upto(self) -> int:
         """The largest number in the latest turns that may say how far to count ("100 to 160"). 0 for none."""
+        counts = (int(figure) for figure in _FIGURE.findall(self._tail))
+        return max((count for count in counts if count <= _LONGEST_COUNT), default=0)
+
+    # Found out when first asked for: it takes milliseconds, and most answers never come near a verdict.
+
+    @cached_property
+    def _count(self) -> int:
+        return _largest(_COUNT, self._tail, _NAMED)
+
+    @cached_property
+    def _size(self) -> int:
+        return _largest(_SIZE, self._tail)
+
+    @cached_property
+    def _wish(self) -> bool:
+        return _WISH.search(self._tail) is not None
+
+    @cached_property
+    def _slots(self) -> int:
+        return _largest(_SLOTS, self._tail)
+
+    @cached_property
+    def _song(self) -> bool:
+        return _SONG.search(self._tail) is not None
 
     def wants(self, unit: str, text: Text = Text.RAW) -> bool:
         """Whether a repetition of this unit (of raw or folded text) is to be expected."""

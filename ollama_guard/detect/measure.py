@@ -1,23 +1,26 @@
 """How much a run must repeat: a channel's rules, applied to one unit in its place."""
 
+import functools
 import math
+from bisect import bisect_left
 
-from ollama_guard.detect import shape
+from ollama_guard.detect import shape, suspicion
 from ollama_guard.detect.asked import Asked
 from ollama_guard.detect.fold import Text
 from ollama_guard.detect.regions import Region
-from ollama_guard.detect.rules import ChannelRules, Table
+from ollama_guard.detect.rules import ANY, ChannelRules, Table
 from ollama_guard.detect.shape import Shape
 from ollama_guard.detect.tracker import NEAR, Goal, Tier
 
 NEVER = 1 << 50
-_BLOB_FACTOR = 10.0
-"""For zeros in encoded data: 6,000 characters of "A" stand in many a base64 file."""
-_SOON = 60
-"""Repeated characters at which plain text is suspicious: rare in healthy runs, and soon over there."""
-_REMEMBERED = 1024
-_SEPARATOR = 8
-"""A separator's unit is short; it is as long in code as in prose."""
+_REMEMBERED = 1 << 14
+"""Lengths of units: more than the longest period, so that none is worked out again in hostile text."""
+_SHORT, _SHORT_CODE = 8, 2 / 3
+"""Up to this length, code repeats this much less than it does else."""
+_FLAT_CODE = 0.5
+"""The table for zeros is made for data; code has but little more of them."""
+_ROWS = 0.1
+"""Of a copy, what a block of table rows repeats beyond whole copies: four equal weeks end before that."""
 
 
 class Measure:
@@ -26,16 +29,26 @@ class Measure:
     def __init__(self, rules: ChannelRules, asked: Asked) -> None:
         self._rules = rules
         self._asked = asked
-        self.upto = asked.upto
-        self._least: dict[int, Goal] = {}
+        self._least = _remembered(rules)
         self.by_span = rules.span_min is not None
         self.escaped = rules.escaped
+        self.apart = rules.code <= 0
+        self._all_units = rules.unit_min <= 1 and rules.unit_max >= ANY
         self.thinking = rules.thinking
         self.drift, self.drift_data = rules.drift, rules.drift_data
+
+    @property
+    def upto(self) -> int:
+        """The largest number in the request that may say how far to count."""
+        return self._asked.upto
 
     def look(self, period: int) -> int:
         """The least mass at which a run of this period is worth judging."""
         return self.least(period).alarm
+
+    def later_look(self, period: int) -> int:
+        """The same for folded text, where more of a run tells more: a whole copy of it, if it is short."""
+        return suspicion.of_folded(self.least(period).verdict)
 
     def least(self, period: int) -> Goal:
         """What any unit of this length needs at the least, whatever it is made of and wherever it stands."""
@@ -48,16 +61,17 @@ class Measure:
 
     def counter(self, folded: str) -> int:
         """The repeated characters from which this unit is certain if nothing but a counter changes in it."""
-        if self._rules.drift <= 0:
+        if self._rules.drift <= 0 or not (self._all_units or self._fits(folded)):
             return NEVER
-        needed = math.ceil(mass(self._rules.counter, len(folded)) * self._rules.scale)
+        least = max(mass(self._rules.counter, len(folded)), mass(self._rules.text, len(folded)))
+        needed = math.ceil(least * self._rules.scale)
         if self._asked.wants(folded, Text.NUMBERS):
             needed = math.ceil(needed * self._rules.asked) + self._asked.allowance(folded)
         return needed
 
     def short_search(self) -> Tier | None:
         """The dense search that rules with verdicts on very few characters need, None for all others."""
-        fewest = min(self.least(period).verdict for period in range(1, NEAR.anchor + 1))
+        fewest = _fewest(self._rules)
         if fewest >= NEAR.anchor + NEAR.stride:
             return None
         anchor = next(size for size in (8, 4, 2, 1) if 2 * size <= max(fewest, 2))
@@ -68,11 +82,15 @@ class Measure:
 
         text: what the unit was found in. `span_min` is about text that is equal, numbers included.
         """
+        if not self._all_units and not self._fits(unit):
+            return Goal(NEVER, NEVER)
         if self._rules.escaped and text is Text.RAW:
             unit = shape.unescaped(unit)
         plain = None if text is Text.NUMBERS else by_span(self._rules, unit)
-        if plain is None:
+        if plain is None or (self.apart and region is not Region.PROSE):
             plain = by_table(self._rules, unit, region)
+        if text is not Text.RAW:
+            plain = plain._replace(alarm=max(plain.alarm, suspicion.of_folded(plain.verdict)))
         if plain.verdict >= NEVER or not self._asked.wants(unit, text):
             return Goal(max(plain.alarm, self.look(len(unit))), plain.verdict)
         verdict = max(
@@ -80,17 +98,27 @@ class Measure:
         )
         return Goal(verdict // 2, verdict)
 
+    def _fits(self, unit: str) -> bool:
+        return self._rules.unit_min <= len(shape.primitive(unit)) <= self._rules.unit_max
+
 
 def by_table(rules: ChannelRules, unit: str, region: Region) -> Goal:
     """What the tables ask for, whatever the request."""
     period = len(unit)
-    kind = Shape.FLAT if region is Region.BLOB else shape.shape_of(unit)
-    factor = _factor(rules, region, kind, period)
-    if factor <= 0:
+    if region is not Region.PROSE and rules.code <= 0:
         return Goal(NEVER, NEVER)
-    verdict = math.ceil(mass(rules.table(kind), period) * rules.scale * factor)
-    plain = kind is Shape.TEXT and factor <= 1
-    return Goal(alarm_at(verdict) if plain else max(1, verdict // 4), verdict)
+    own = _own_table(rules, region)
+    if own is not None:
+        kind, factor, verdict = Shape.FLAT, 1.0, mass(own, period)
+    else:
+        kind = shape.shape_of(unit)
+        factor = _factor(rules, kind, period, region)
+        verdict = mass(rules.table(kind), period)
+        if factor == 1.0 and kind is Shape.TEXT:
+            plain = math.ceil((verdict + _extra(unit, region)) * rules.scale)
+            return Goal(suspicion.begins(period, plain, kind, region), plain)
+    verdict = math.ceil(verdict * rules.scale * factor)
+    return Goal(suspicion.begins(period, verdict, kind, region), verdict)
 
 
 def by_span(rules: ChannelRules, unit: str) -> Goal | None:
@@ -107,43 +135,70 @@ def by_span(rules: ChannelRules, unit: str) -> Goal | None:
     enough = max(copies(rules.table(shape.shape_of(unit)), period), 1)
     repeated = min(rules.span_copies * together - 1, enough)
     verdict = max(rules.span_min - period, math.ceil(repeated * period))
-    return Goal(alarm_at(verdict), verdict)
+    return Goal(suspicion.begins(period, verdict), verdict)
 
 
 def mass(table: Table, period: int) -> int:
     """The repeated characters that a table asks for."""
-    for band in table:
-        if period <= band.upto:
-            return max(band.mass, math.ceil(band.copies * period))
-    return NEVER
+    index = bisect_left(table, (period,))  # an own table may have thousands of bands
+    return max(table[index].mass, math.ceil(table[index].copies * period)) if index < len(table) else NEVER
 
 
 def copies(table: Table, period: int) -> float:
     """The copies beyond the first that a table asks for."""
-    return next((band.copies for band in table if period <= band.upto), math.inf)
+    index = bisect_left(table, (period,))
+    return table[index].copies if index < len(table) else math.inf
 
 
-def alarm_at(verdict: int) -> int:
-    """Where suspicion of plain text begins: soon, or a quarter of the way for long units."""
-    return max(1, min(_SOON, verdict // 2), verdict // 4)
+def _own_table(rules: ChannelRules, region: Region) -> Table | None:
+    match region:
+        case Region.BLOB:
+            return rules.blob
+        case Region.FIGURES:
+            return rules.figures
+        case Region.MARKUP:
+            return rules.markup
+        case _:
+            return None
 
 
-def _factor(rules: ChannelRules, region: Region, kind: Shape, period: int) -> float:
-    if region is Region.PROSE:
+def _factor(rules: ChannelRules, kind: Shape, period: int, region: Region) -> float:
+    """What the table of this class is multiplied by in this place."""
+    if region is Region.PROSE or period > rules.code_upto:
         return 1.0
-    if rules.code <= 0:
-        return 0.0
-    if region is Region.BLOB:
-        return _BLOB_FACTOR
-    if kind in {Shape.RULE, Shape.BLANK} and period <= _SEPARATOR:
+    if kind in {Shape.RULE, Shape.BLANK, Shape.PADDING} and (period <= _SHORT or not rules.code_alike):
         return 1.0
-    return rules.code if period <= rules.code_upto else 1.0
+    if rules.code_alike:
+        return rules.code
+    if kind is Shape.FLAT:
+        return max(1.0, rules.code * _FLAT_CODE)
+    if region is Region.LINE:
+        return 1.0
+    return rules.code * _SHORT_CODE if period <= _SHORT else rules.code
+
+
+def _extra(unit: str, region: Region) -> int:
+    whole = region is not Region.PROSE and unit.count("\n") > 1 and shape.rows(unit) >= 1
+    return math.ceil(_ROWS * len(unit)) if whole else 0
+
+
+@functools.lru_cache(maxsize=64)
+def _remembered(rules: ChannelRules) -> dict[int, Goal]:  # noqa: ARG001 (it is the key)
+    """What is known already of units by their length: the same for all answers under the same rules."""
+    return {}
+
+
+@functools.lru_cache(maxsize=64)
+def _fewest(rules: ChannelRules) -> int:
+    """The least of all short units; remembered, for it is asked by every channel of every answer."""
+    return min(_least(rules, period).verdict for period in range(1, NEAR.anchor + 1))
 
 
 def _least(rules: ChannelRules, period: int) -> Goal:
     tables = [rules.table(kind) for kind in Shape]
+    tables += [table for table in (rules.markup, rules.figures, rules.blob) if table is not None]
     verdict = math.ceil(min(mass(table, period) for table in tables) * rules.scale)
     if rules.span_min is not None:
         repeated = max(1.0, min(rules.span_copies - 1, *(copies(table, period) for table in tables)))
         verdict = min(verdict, max(rules.span_min - period, math.ceil(repeated * period)))
-    return Goal(alarm_at(verdict), verdict)
+    return Goal(suspicion.earliest(period, verdict), verdict)

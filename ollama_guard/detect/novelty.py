@@ -5,6 +5,7 @@ before. A number, name or path that is new makes four new shingles, so work that
 """
 
 import re
+from string import ascii_letters
 
 from ollama_guard.detect import shape
 from ollama_guard.detect.finding import Finding, Kind
@@ -13,7 +14,9 @@ from ollama_guard.detect.rules import Bar
 
 _HAN = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _TOKEN = re.compile(rf"[{_HAN}]|[^\W\d_{_HAN}]+|\d+|[^\w\s]|_")
-_UNFINISHED = re.compile(rf"[^\W_{_HAN}]+\Z")
+_ASCII_TOKEN = re.compile(r"[a-z]+|\d+|[^a-z0-9\s]")  # the same for lower-case ASCII, twice as fast
+_WORD = re.compile(rf"[^\W_{_HAN}]*")
+_NO_LETTERS = dict.fromkeys(map(ord, ascii_letters))
 _SHINGLE = 4
 _WINDOW = 400
 """Shingles looked at: some 1,700 characters of prose."""
@@ -36,11 +39,10 @@ class Novelty:
         self._page = page
         self._length = 0
         self._rest = ""
-        self._tail: tuple[str, ...] = ("",) * (_SHINGLE - 1)
+        self._tail = [""] * (_SHINGLE - 1)
         self._young: dict[int, int] = {}
         self._old: dict[int, int] = {}
-        self._known = bytearray(_WINDOW)  # whether each of the latest shingles was known, as a ring
-        self._place = 0
+        self._known = bytes(_WINDOW)  # of each of the latest shingles, whether it was known
         self._sum = 0
         self._held = 0  # shingles since the share has been high enough without a break
         self._onset = 0
@@ -49,12 +51,19 @@ class Novelty:
         """Append raw text that the page already holds; the length of the text, if it is a verdict now."""
         self._length += len(text)
         text = self._rest + text.casefold()
-        unfinished = _UNFINISHED.search(text)
-        self._rest = unfinished[0] if unfinished and len(unfinished[0]) < _LONGEST_WORD else ""
-        self._count(_TOKEN.findall(text[: len(text) - len(self._rest)]))
+        whole = text[: len(text) - _unfinished(text)]
+        self._rest = text[len(whole) :]
+        tokens = (_ASCII_TOKEN if whole.isascii() else _TOKEN).findall(whole)
+        for begin in range(0, len(tokens), _WINDOW):
+            self._count(tokens[begin : begin + _WINDOW])
         if self._held < self._bar.windows * _WINDOW:
             return None
         return self._length if self._is_prose() else None
+
+    def skip(self, text: str) -> None:
+        """Text that is not looked at. No phrase reaches over it."""
+        self._length += len(text)
+        self._rest, self._tail = "", [""] * (_SHINGLE - 1)
 
     def finding(self, at: int, channel: str) -> Finding:
         """The evidence of a verdict."""
@@ -71,33 +80,65 @@ class Novelty:
         )
 
     def _count(self, tokens: list[str]) -> None:
-        young, old, known, times = self._young, self._old, self._known, self._bar.times
-        total, place, held, tail = self._sum, self._place, self._held, self._tail
-        enough = self._bar.share * _WINDOW
-        for token in tokens:  # one turn a word: no calls in here that could be spared
-            shingle = hash((*tail, token))
-            tail = (*tail[1:], token)
-            seen = young.get(shingle)
-            if seen is None:
-                seen = old.get(shingle, 0)
-            young[shingle] = seen + 1
-            is_known = seen >= times
-            total += is_known - known[place]
-            known[place] = is_known
-            place = place + 1 if place + 1 < _WINDOW else 0
-            if total < enough:
-                held = 0
-            else:
-                held += 1
-                if held == 1:
-                    self._onset = self._length
-        self._sum, self._place, self._held, self._tail = total, place, held, tail
+        """Take in tokens, a window of them at most. No turn of a loop for each that could be spared."""
+        words = [*self._tail, *tokens]
+        self._tail = words[len(tokens) :]
+        shingles = list(map(hash, zip(words, words[1:], words[2:], words[3:], strict=False)))
+        came = self._remember(shingles)
+        left, self._known = self._known[: len(came)], self._known[len(came) :] + came
+        if self._sum + sum(came) < self._bar.share * _WINDOW:  # too few at each of them
+            self._held = 0
+            self._sum += sum(came) - sum(left)
+        else:
+            self._hold(came, left)
+
+    def _remember(self, shingles: list[int]) -> bytes:
+        """Count them, each; whether it had been there often enough before."""
+        young, old, times = self._young, self._old, self._bar.times
+        counts = {shingle: (young.get(shingle) or old.get(shingle, 0)) + 1 for shingle in shingles}
+        if len(counts) == len(shingles):
+            known = bytes(map(times.__lt__, counts.values()))
+        else:  # some stand here more than once
+            flags = bytearray()
+            for shingle in shingles:
+                flags.append(counts[shingle] > times)
+                counts[shingle] += 1
+            for shingle in counts:
+                counts[shingle] -= 1
+            known = bytes(flags)
+        young.update(counts)
         if len(young) >= _GENERATION:
             self._old, self._young = young, {}
+        return known
+
+    def _hold(self, came: bytes, left: bytes) -> None:
+        """Count the shingles for which the share was high enough."""
+        enough = self._bar.share * _WINDOW
+        for known, forgotten in zip(came, left, strict=True):
+            self._sum += known - forgotten
+            if self._sum < enough:
+                self._held = 0
+                continue
+            self._held += 1
+            if self._held == 1:
+                self._onset = self._length
 
     def _is_prose(self) -> bool:
         text = self._page.text(self._length - _SAMPLE, self._length)
-        letters = sum(map(str.isalpha, text))
+        letters = _letters(text)
         if letters < _LETTERS * len(text) or shape.symbols(text) >= 0.05 or shape.indented(text) >= 0.5:
             return False
         return len(text.split()) * _LONG >= len(text) or len(_IDEOGRAPH.findall(text)) * 3 >= letters
+
+
+def _unfinished(text: str) -> int:
+    """The length of the word at the end, which may go on; 0 for what is too long to be one."""
+    word = _WORD.match(text[: -_LONGEST_WORD - 1 : -1])
+    size = len(word[0]) if word else 0
+    return size if size < _LONGEST_WORD else 0
+
+
+def _letters(text: str) -> int:
+    if text.isascii():  # in text that stays near a verdict this is asked at every block
+        return len(text) - len(text.translate(_NO_LETTERS))
+    return sum(map(str.isalpha, text))

@@ -4,20 +4,28 @@ Read through the tracker that holds it. Shared by the families: one looks for ve
 others in foldings of it.
 """
 
+from collections.abc import Callable, Iterator
+from itertools import groupby
+
 from ollama_guard.detect import shape
+from ollama_guard.detect.indents import Indents
 from ollama_guard.detect.regions import Fences, Region, region_of
+from ollama_guard.detect.spans import Spans
 from ollama_guard.detect.tracker import Tracker
 
-_CONTEXT = 400
+CONTEXT = 400
 """Characters in front of a run that are looked at to tell the region."""
 
 
 class Page:
     """A view of a tracker's text."""
 
-    def __init__(self, *, escaped: bool = False) -> None:
+    def __init__(self, *, escaped: bool = False, apart: bool = False) -> None:
+        """escaped: the text is JSON, in which is no inline code; apart: `pieces` will be asked for."""
         self._escaped = escaped
         self._fences = Fences()
+        self._spans = None if escaped else Spans(self._fences)
+        self._indents = Indents() if apart else None
         self._tracker: Tracker | None = None
 
     def show(self, tracker: Tracker) -> None:
@@ -33,14 +41,61 @@ class Page:
         if self._escaped:
             unit = shape.unescaped(unit)
         self._catch_up()
-        before = self.text(first - _CONTEXT, first)
-        return region_of(unit, before, fenced=self._fences.inside(second))
+        return self._region(unit, self.text(first - CONTEXT, first), second)
+
+    def pieces(self, begin: int, end: int) -> list[tuple[int, int, bool]]:
+        """The text between two offsets in parts that are code or none, with whether they are."""
+        self._catch_up()
+        if not self._moved(self.place(begin), self.place(end - 1) + 1):
+            return [(begin, end, self.in_code(begin))]
+        return parts(begin, end, self.in_code)
+
+    def in_code(self, offset: int) -> bool:
+        """Whether this character lies in code."""
+        return self.code_at(self.place(offset))
+
+    def code_at(self, place: int) -> bool:
+        """Whether a place of the channel's text lies in code, among what was read."""
+        return any(kind.inside(place) for kind in self._kinds())
+
+    def place(self, offset: int) -> int:
+        """Where a character of the tracker's text stands in the channel's."""
+        return offset
+
+    def _moved(self, begin: int, end: int) -> bool:
+        return any(kind.moved(begin, end) for kind in self._kinds())
+
+    def _kinds(self) -> Iterator[Fences | Spans | Indents]:
+        return (kind for kind in (self._fences, self._spans, self._indents) if kind is not None)
+
+    def _region(self, unit: str, before: str, second: int) -> Region:
+        inline = self._spans is not None and "`" not in unit and self._spans.inside(second)
+        fenced = inline or self._fences.inside(second)
+        if self._indents is not None and (fenced or self._indents.inside(second)):
+            return Region.PROSE if shape.has_fence(unit) else Region.CODE  # whatever it is made of
+        return region_of(unit, before, fenced=fenced)
 
     def before_cut(self, keep: int) -> None:
         """Text before this offset is about to be dropped."""
         self._catch_up()
-        self._fences.forget(keep)
+        self._forget(keep)
+
+    def _forget(self, keep: int) -> None:
+        for kind in self._kinds():
+            kind.forget(keep)
 
     def _catch_up(self) -> None:
         if self._tracker is not None:
-            self._fences.read(self.text(self._fences.length, self._tracker.length))
+            self._read(self.text(self._fences.length, self._tracker.length))
+
+    def _read(self, text: str) -> None:
+        for kind in self._kinds():  # fences first: inline code looks at them
+            kind.read(text)
+
+
+def parts(begin: int, end: int, code: Callable[[int], bool]) -> list[tuple[int, int, bool]]:
+    found = []
+    for inside, places in groupby(range(begin, end), code):
+        own = list(places)
+        found.append((own[0], own[-1] + 1, inside))
+    return found

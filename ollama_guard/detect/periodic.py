@@ -14,9 +14,9 @@ UNIT_SHOWN = 400
 class Periodic:
     """One channel's text, watched for exact repetition of any period up to `max_period`."""
 
-    def __init__(self, measure: Measure, *, window: int, max_period: int) -> None:
+    def __init__(self, measure: Measure, *, window: int, max_period: int, page: Page | None = None) -> None:
         self._measure = measure
-        self.page = Page(escaped=measure.escaped)
+        self.page = page or Page(escaped=measure.escaped, apart=measure.apart)
         self._tracker = Tracker(
             self._judge,
             measure.look,
@@ -40,11 +40,17 @@ class Periodic:
         return self._measure.goal(unit, self.page.region(unit, run.start - run.period, run.start))
 
 
-def describe(kind: Kind, channel: str, unit: str, onset: int, at: int) -> Finding:
-    """A finding on a repeated unit; `unit` is the whole of one copy, `onset` the start of the second."""
-    unit = shape.primitive(unit)
+def describe(  # noqa: PLR0913 (what a finding has)
+    kind: Kind, channel: str, unit: str, onset: int, at: int, *, repeats: float | None = None
+) -> Finding:
+    """A finding on a repeated unit; `unit` is the whole of one copy, `onset` the start of the second.
+
+    repeats: how many copies there are where their length does not tell.
+    """
+    if repeats is None:
+        unit = shape.primitive(unit)
     period, mass = len(unit), at - onset
-    repeats = mass / period + 1
+    repeats = mass / period + 1 if repeats is None else repeats
     shown = unit if period <= UNIT_SHOWN else unit[: UNIT_SHOWN - 1] + "…"
     preview = shown if len(shown) <= 60 else shown[:59] + "…"
     size = "1 character" if period == 1 else f"{period} characters"

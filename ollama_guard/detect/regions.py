@@ -1,22 +1,20 @@
 """Where in a Markdown text a place lies: inside a code fence, in which line, behind which token.
 
 A boundary scales a threshold; it never resets a state. Fences follow CommonMark: the closer has the opener's
-character, at least its length, and nothing behind it. Any indentation is taken: models fence inside lists.
+character, at least its length, nothing behind it, and is indented by three more than the opener at most; with
+a block quote its fence ends. An opener may be indented by any number: models fence inside lists.
 """
 
 import re
 from bisect import bisect_right
 from enum import Enum
 
-from ollama_guard.detect import shape
-from ollama_guard.detect.shape import Shape
+from ollama_guard.detect import data, shape
 
-_MARKER = re.compile(r"^[ \t]*(?:>[ \t]*)*(`{3,}|~{3,})([^\n]*)", re.MULTILINE)
-_TOKEN = re.compile(r"[A-Za-z0-9+/=_%\-]*\Z")
-_BLANK = re.compile(r"\s")
-_BLOB_TOKEN = 40
-"""Characters of an unbroken token (base64, hex) that make it encoded data."""
-_BLOB_UNIT = 8
+_LINE = r"([ \t]*(?:>[ \t]*)*)(`{3,}|~{3,})([^\n]*)"
+_MARKER = re.compile(rf"^{_LINE}", re.MULTILINE)
+_MARKER_OR_UNQUOTED = re.compile(rf"^(?:{_LINE}|(?![ \t]*>)[^\n]*)", re.MULTILINE)
+_DEEPER = 3
 _DENSE = 0.2
 """Share of symbols from which a unit is code, markup or data rather than prose."""
 _LINE_HEAD = 400
@@ -30,6 +28,8 @@ class Fences:
         self.length = 0
         self._line = ""
         self._open = ""
+        self._indent = 0
+        self._quoted = False
         self._places: list[int] = []  # ends of the lines that open or close a fence
         self._markers: list[str] = []  # what is open from there on, "" for nothing
 
@@ -41,7 +41,8 @@ class Fences:
         else:
             last = text.rfind("\n")
             self._scan((self._line + text[:first])[:_LINE_HEAD], self.length + first, whole=True)
-            self._scan(text[first + 1 : last], self.length + first + 1)
+            if last > first:
+                self._scan(text[first + 1 : last], self.length + first + 1)
             self._line = text[last + 1 :][:_LINE_HEAD]
         self.length += len(text)
 
@@ -50,6 +51,10 @@ class Fences:
         index = bisect_right(self._places, place)
         return index > 0 and self._markers[index - 1] != ""
 
+    def moved(self, begin: int, end: int) -> bool:
+        """Whether a fence opens or closes at one of these places."""
+        return bisect_right(self._places, end - 1) > bisect_right(self._places, begin - 1)
+
     def forget(self, place: int) -> None:
         """Nobody will ask for anything before this place any more."""
         keep = max(0, bisect_right(self._places, place) - 1)
@@ -57,27 +62,45 @@ class Fences:
 
     def _scan(self, lines: str, offset: int, *, whole: bool = False) -> None:
         """Lines without the last newline. whole: one line, `offset` is its end."""
-        if "```" not in lines and "~~~" not in lines:
+        if not self._quoted and "```" not in lines and "~~~" not in lines:
             return
-        for found in _MARKER.finditer(lines):
-            ticks, rest = found[1], found[2]
-            if not self._open:
-                if ticks[0] == "`" and "`" in rest:  # inline code
-                    continue
-                self._open = ticks
-            elif ticks[0] == self._open[0] and len(ticks) >= len(self._open) and not rest.strip():
-                self._open = ""
-            else:
-                continue
-            self._places.append(offset if whole else offset + found.end())
-            self._markers.append(self._open)
+        place = 0
+        while found := (_MARKER_OR_UNQUOTED if self._quoted else _MARKER).search(lines, place):
+            place = found.end()
+            if self._turn(found):
+                self._places.append(offset if whole else offset + place)
+                self._markers.append(self._open)
+
+    def _turn(self, found: re.Match[str]) -> bool:
+        """Whether this line opens or closes a fence."""
+        lead, ticks, rest = found[1] or "", found[2] or "", found[3] or ""
+        if self._quoted and ">" not in lead:  # the quotation is over
+            self._open, self._quoted = "", False
+            if not ticks:
+                return True
+        indent = len(lead.rpartition(">")[2].expandtabs(4))
+        if not self._open:
+            if ticks[0] == "`" and "`" in rest:  # inline code
+                return False
+            self._open, self._indent, self._quoted = ticks, indent, ">" in lead
+            return True
+        if (">" in lead) is not self._quoted:
+            return False
+        closes = ticks[0] == self._open[0] and len(ticks) >= len(self._open) and not rest.strip()
+        if not closes or indent > self._indent + _DEEPER:
+            return False
+        self._open, self._quoted = "", False
+        return True
 
 
 class Region(Enum):
     """The kind of place in which something repeats."""
 
     PROSE = "prose"
-    CODE = "code"  # fenced or indented code, tables, markup, data
+    CODE = "code"  # fenced or indented code, tables
+    LINE = "line"  # the same, but nothing divides it: an expression, no row
+    MARKUP = "markup"  # tags
+    FIGURES = "figures"  # rows of numbers and empty values
     BLOB = "blob"  # inside encoded data
 
 
@@ -90,23 +113,23 @@ def region_of(unit: str, before: str, *, fenced: bool) -> Region:
     """
     if shape.has_fence(unit):
         return Region.PROSE
-    if _in_blob(unit, before):
+    if data.is_encoded(unit, before):
         return Region.BLOB
-    if fenced or shape.symbols(unit) >= _DENSE or shape.figures(unit) > 0.5 or shape.monotone(unit):
-        return Region.CODE
+    if data.is_figures(unit) and not shape.is_chant(unit):
+        return Region.FIGURES
+    if data.is_markup(unit):
+        return Region.MARKUP
+    if shape.is_sign(unit):
+        return Region.PROSE
+    if not fenced and not _is_code(unit, before):
+        return Region.PROSE
+    return Region.LINE if data.in_line(unit) else Region.CODE
+
+
+def _is_code(unit: str, before: str) -> bool:
+    if shape.symbols(unit) >= _DENSE or shape.figures(unit) > 0.5 or shape.monotone(unit):
+        return True
     if "\n" in unit:
-        code = max(shape.rows(unit), shape.indented(unit), shape.closed_lines(unit)) >= 0.5
-    else:
-        line = before[before.rfind("\n") + 1 :]
-        code = line.lstrip().startswith("|") or line.startswith(("    ", "\t"))
-    return Region.CODE if code else Region.PROSE
-
-
-def _in_blob(unit: str, before: str) -> bool:
-    """Whether it repeats inside encoded data: within one long token, or in lines of nothing else."""
-    if _BLANK.search(unit):
-        return shape.shape_of(unit) is Shape.FLAT and shape.longest_token(unit) >= _BLOB_TOKEN
-    if len(unit) > _BLOB_UNIT:
-        return False
-    token = _TOKEN.search(before[-_BLOB_TOKEN:])
-    return token is not None and len(token[0]) == _BLOB_TOKEN
+        return max(shape.rows(unit), shape.indented(unit)) >= 0.5 or shape.closed_lines(unit) > 0.5
+    line = before[before.rfind("\n") + 1 :]
+    return line.lstrip().startswith("|") or line.startswith(("    ", "\t")) or data.is_dense_list(unit)

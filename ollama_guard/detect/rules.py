@@ -6,9 +6,11 @@ quotations. The numbers come from recorded loops and from 10,000 files of code, 
 characters): the nearest healthy prose reached two thirds of what the tables ask for.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from ollama_guard.detect.ignored import NOTHING, Ignored
 from ollama_guard.detect.shape import Shape
 
 
@@ -30,6 +32,17 @@ class Bar(NamedTuple):
 
 Table = tuple[Band, ...]
 
+
+class OwnTable(tuple[Band, ...]):  # noqa: SLOT001 (a tuple can have none with a name)
+    """A table that may have thousands of rows. Its hash is made once: rules are looked up by theirs."""
+
+    def __init__(self, _: Iterable[Band] = ()) -> None:
+        self._hash = hash(tuple(self))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+
 ANY = 1 << 40
 
 # A short word may be chanted on purpose (refrains, "ha ha ha"); a paragraph is hardly ever said four times.
@@ -43,8 +56,19 @@ TEXT: Table = (
 )
 EMOJI: Table = (Band(ANY, 5, 120),)  # one row of a request for "40 emoji" passes
 FLAT: Table = (Band(8, 6, 600), Band(ANY, 6, 1200))  # a matrix of 20 x 20 zeros, runs of 0 in a dump
-RULE: Table = (Band(8, 6, 600), Band(ANY, 30, 900))  # separators of up to 500; boxes of some twenty lines
-BLANK: Table = (Band(ANY, 3, 600),)  # a page of blank lines, a padded column
+RULE: Table = (  # separators of up to 500; boxes of some twenty lines, rules with a title between them
+    Band(8, 6, 600),
+    Band(40, 30, 360),
+    Band(100, 30, 900),
+    Band(ANY, 12, 3000),
+)
+BLANK: Table = (Band(ANY, 3, 240),)  # no file has a hundred empty lines
+PADDING: Table = (Band(ANY, 3, 3200),)  # blanks cost a model next to nothing; headers are padded to 2,880
+
+# What files of data were seen to repeat (and one in ten thousand goes beyond it).
+MARKUP: Table = (Band(200, 8, 1920), Band(1000, 3, 0), Band(ANY, 2, 0))  # cells of tables, lists of links
+FIGURES: Table = (Band(ANY, 12, 6500),)  # a column of the same result, blocks of a matrix
+BLOB: Table = (Band(ANY, 3, 8000),)  # zeros in base64, what a source map says of generated code
 
 COUNTER: Table = (  # a list of equal items, a step said again: status lists and forms of some forty rows
     Band(40, 40, 1500),
@@ -67,10 +91,13 @@ class ChannelRules:
                  takes the place of the table for units with a core. None = the table.
     span_copies: copies, first one included, that such a run needs at least.
     core_min:    letters and digits that a copy must hold for `span_min` (short units count together).
-    text .. blank: the table of each class of units.
+    text .. padding: the table of each class of units.
+    markup, figures, blob: the tables for units of this kind, of whatever class. None = as other code.
     scale:       multiplies the table for this channel.
-    code:        multiplies it once more for units up to `code_upto` in code, tables, markup and data, which
-                 repeat by nature. 0 = no verdict there, whatever the length.
+    code:        multiplies it once more for units up to `code_upto` in code and tables, which repeat by
+                 nature. 0 = no verdict there nor in markup and data, whatever the length.
+    code_alike:  whether it does so for all such units. Else for short ones, zeros and what nothing divides
+                 less than for lines of code.
     asked:       multiplies it when the request asks for the repetition, or already holds it.
     counter:     the table for text that is equal but for a counter; `drift` is for all other numbers.
     drift:       multiplies it for text that is equal but for its numbers; drift_data: for sentences full of
@@ -79,6 +106,10 @@ class ChannelRules:
     thinking:    nobody asked for this text: lists in it are the model's own.
     escaped:     the text is JSON, in which a line break is written as a backslash and a letter.
     blank_run:   white space without a visible character, however mixed, that is a verdict. 0 = off.
+    padding_run: the same for plain blanks, which stand behind text as padding.
+    unit_min, unit_max: only units of so many characters are a verdict. White space without end is a unit of
+                 one; text that says nothing new has none.
+    ignored:     what of the text the detectors do not see.
     """
 
     enabled: bool = True
@@ -90,9 +121,14 @@ class ChannelRules:
     flat: Table = FLAT
     rule: Table = RULE
     blank: Table = BLANK
+    padding: Table = PADDING
+    markup: Table | None = MARKUP
+    figures: Table | None = FIGURES
+    blob: Table | None = BLOB
     scale: float = 1.0
-    code: float = 2.0
+    code: float = 4.0
     code_upto: int = 100
+    code_alike: bool = False
     asked: float = 4.0
     counter: Table = COUNTER
     drift: float = 16.0
@@ -100,7 +136,11 @@ class ChannelRules:
     novelty: Bar | None = STALE_CONTENT
     thinking: bool = False
     escaped: bool = False
-    blank_run: int = 1500
+    blank_run: int = 500
+    padding_run: int = 3000
+    unit_min: int = 1
+    unit_max: int = ANY
+    ignored: Ignored = NOTHING
 
     def table(self, shape: Shape) -> Table:
         """The table of a class of units."""
@@ -115,6 +155,8 @@ class ChannelRules:
                 return self.rule
             case Shape.BLANK:
                 return self.blank
+            case Shape.PADDING:
+                return self.padding
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,14 +186,25 @@ class WatchRules:
         return self.tool if name.startswith("tool") else self.content
 
 
-# No document: lists, refrains and data are rare there.
+def _sooner(table: Table, factor: float) -> Table:
+    """The same table with all that it asks for multiplied."""
+    return tuple(Band(band.upto, band.copies * factor, round(band.mass * factor)) for band in table)
+
+
+# No document: refrains and data are rare there, but lists and checks are not: so nearly as much as elsewhere.
 _REASONING = ChannelRules(
-    scale=0.75, code=1.35, drift=12.0, drift_data=16.0, novelty=STALE_REASONING, thinking=True
+    scale=0.9,
+    code=4.5,
+    counter=_sooner(COUNTER, 5 / 6),
+    drift=10.0,
+    drift_data=13.3,
+    novelty=STALE_REASONING,
+    thinking=True,
 )
 _CONTENT = ChannelRules()
 # Data and code by nature, and a cut costs the whole call.
 _TOOL = ChannelRules(
-    scale=2.0, code=1.0, drift=0.0, drift_data=0.0, novelty=None, blank_run=400, escaped=True
+    scale=2.0, code=2.0, drift=0.0, drift_data=0.0, novelty=None, blank_run=400, escaped=True
 )
 
 BALANCED = WatchRules(reasoning=_REASONING, content=_CONTENT, tool=_TOOL)

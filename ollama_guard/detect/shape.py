@@ -15,7 +15,8 @@ class Shape(Enum):
     EMOJI = "emoji"  # pictographs
     FLAT = "flat"  # one or two different letters or digits: zeros, matrices, padding in encoded data
     RULE = "rule"  # what lines and boxes are drawn with, dotted leaders
-    BLANK = "blank"  # white space only
+    BLANK = "blank"  # white space only, with line breaks in it or unusual
+    PADDING = "padding"  # plain blanks
 
 
 _RULES = frozenset("-=_*#~+.:;,|/\\<>^'`·•…‥∙⋅°○●◦▪■□◆◇★☆※－＝＿—–―‐‑‒⎯〜～。・")
@@ -23,6 +24,10 @@ _ESCAPES = (("\\n", "\n"), ("\\r", "\r"), ("\\t", "\t"), ('\\"', '"'))
 _CHANT = 8
 """A unit of one or two different letters is a word or a cry ("ha ", "G") up to this length, else data."""
 _MANY_WORDS = 10
+_RULED = 40
+"""A unit longer than this is drawn if nine of ten of its marks and letters are those of rules."""
+_SIGN = re.compile(r"(?:([^\w\s])\1*|<\|?(?!(?:br|hr|col|td|th|tr|li|p|div|span|option)>)\w+\|?>)")
+"""Tags of a page do stand empty in a row."""
 _JOINERS = frozenset("\u200d\ufe0f\ufe0e\u20e3")
 _FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})", re.MULTILINE)
 _CELL = re.compile(r"^[ \t]*(?:\||</?t[rdh]\b)", re.MULTILINE | re.IGNORECASE)
@@ -42,10 +47,12 @@ def shape_of(unit: str) -> Shape:
     chars = set(unit)
     core = {char for char in chars if char.isalnum()}
     if core:
-        return Shape.FLAT if _flat(unit, core) else Shape.TEXT
+        if _flat(unit, core):
+            return Shape.FLAT
+        return Shape.RULE if len(unit) > _RULED and _ruled(unit, chars) else Shape.TEXT
     marks = {char for char in chars if not char.isspace()} - _JOINERS
     if not marks:
-        return Shape.BLANK
+        return Shape.PADDING if chars == {" "} else Shape.BLANK
     if any(_pictograph(char) for char in marks):
         return Shape.EMOJI
     if "\n" in chars and len(unit) <= _CHANT:
@@ -53,6 +60,19 @@ def shape_of(unit: str) -> Shape:
             Shape.TEXT
         )  # a bullet or a comment sign alone on its line, over and over: no separator is so tall
     return Shape.RULE if any(char in _RULES or _drawing(char) for char in marks) else Shape.TEXT
+
+
+def is_chant(unit: str) -> bool:
+    """Whether it is so short and so poor in letters and digits that it is no row of anything: "0\\n"."""
+    return len(unit) <= _CHANT and len({char for char in unit if char.isalnum()}) <= 2
+
+
+def is_sign(unit: str) -> bool:
+    """Whether it is one mark or one opening tag, alone on its line: no code says that over and over."""
+    words = unit.split() if "\n" in unit else []
+    if len(words) == 2:  # cut through
+        words = [words[1] + words[0]]
+    return len(words) == 1 and len(unit) <= 2 * _CHANT and _SIGN.fullmatch(words[0]) is not None
 
 
 def core_length(unit: str) -> int:
@@ -118,6 +138,13 @@ def _flat(unit: str, core: set[str]) -> bool:
     if len(unit) > _CHANT or not all(char.isalpha() for char in core):
         return True
     return len(core) == 1 and core_length(unit) > 1
+
+
+def _ruled(unit: str, chars: set[str]) -> bool:
+    """Whether nearly all that is visible is drawn: section rules with a title, tabs for a guitar."""
+    visible = len(unit) - sum(unit.count(char) for char in chars if char.isspace())
+    drawn = sum(unit.count(char) for char in chars if char in _RULES or _drawing(char))
+    return drawn >= 0.9 * visible
 
 
 def _from_line(unit: str) -> str:

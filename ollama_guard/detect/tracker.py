@@ -6,7 +6,7 @@ tier its period belongs to, however the text was split: positions drive the sear
 `window + SLACK` characters of text, `MAX_RUNS` runs, `CANDIDATES` places looked at in one search.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 CANDIDATES = 6
@@ -101,14 +101,23 @@ class Tracker:
         self._stride = self._tiers[0].stride
         self._next = self._stride
         self._buffer = ""
+        self._rest = ""  # what is still to be added to the buffer: a growing string may be moved as it grows
         self.base = 0
         self.length = 0
         self.runs: list[Run] = []
 
     def feed(self, text: str) -> Hit | None:
         """Append; the earliest verdict that falls within this text, or None."""
-        if self.length + len(text) < self._next:  # most deltas: no search is due
+        length = self.length + len(text)
+        if length >= self._next:
+            return self._feed_searching(text)
+        if self.runs:
             return self._append(text)
+        self._rest += text  # most deltas: nothing to compare, no search due
+        self.length = length
+        return None
+
+    def _feed_searching(self, text: str) -> Hit | None:
         begin, end = 0, len(text)
         while begin < end:
             take = min(end, begin + self._next - self.length)
@@ -125,6 +134,8 @@ class Tracker:
 
     def text(self, begin: int, end: int) -> str:
         """The tracked text between two offsets, as far as it is still held."""
+        if self._rest:
+            self._grow("")
         return self._buffer[max(0, begin - self.base) : max(0, end - self.base)]
 
     def unit(self, run: Run) -> str:
@@ -136,18 +147,24 @@ class Tracker:
 
     def alarming(self) -> bool:
         """Whether some run has gone far enough to be suspicious."""
+        if not self.runs:
+            return False
         length = self.length
         return any(run.ready and length - run.start >= run.alarm for run in self.runs)
 
     def _append(self, text: str) -> Hit | None:
-        # A local name with the only reference lets CPython grow the string in place instead of copying it.
-        buffer = self._buffer
-        self._buffer = ""
-        buffer += text
-        self._buffer = buffer
+        self._grow(text)
         before = self.length
         self.length = before + len(text)
         return self._extend(text, before) if self.runs else None
+
+    def _grow(self, text: str) -> None:
+        # A local name with the only reference lets CPython grow the string in place instead of copying it.
+        buffer = self._buffer
+        self._buffer = ""
+        buffer += self._rest + text
+        self._buffer = buffer
+        self._rest = ""
 
     def _extend(self, text: str, before: int) -> Hit | None:
         """Carry each run over the text just appended; drop those that it breaks."""
@@ -182,42 +199,51 @@ class Tracker:
         if len(self._buffer) > self._window + SLACK:
             self._trim()
         hit: Hit | None = None
+        buffer, size = self._buffer, len(self._buffer)
         for tier in self._tiers:
-            if self.length % tier.stride == 0 and not self._settled(tier):
-                hit = _earlier(hit, self._scan(tier))
+            anchor, stride, reach = tier
+            if self.length % stride or size <= anchor or (self.runs and self._settled(anchor)):
+                continue
+            tail = buffer[-anchor:]
+            low = size - anchor - reach if size > anchor + reach else 0
+            begin, end = _telling(tail) if anchor > NEAR.anchor else (0, anchor)
+            place = buffer.rfind(tail[begin:end], low + begin, size - 1 - anchor + end)
+            if place >= 0:
+                hit = _earlier(hit, self._scan(tail, (begin, end), low, place))
         return hit
 
-    def _settled(self, tier: Tier) -> bool:
+    def _settled(self, anchor: int) -> bool:
         """Whether the end of the text is explained: a longer period shows itself when this one breaks."""
         for run in self.runs:
             mass = self.length - run.start
-            if mass >= run.period and mass >= tier.anchor:
+            if mass >= run.period and mass >= anchor:
                 return True
         return False
 
-    def _scan(self, tier: Tier) -> Hit | None:
+    def _scan(self, tail: str, core: tuple[int, int], low: int, place: int) -> Hit | None:
+        """Measure the runs back to where the end of the text stood before, nearest first.
+
+        core: the part of the tail that is searched for; `place` is the nearest one of it.
+        """
         hit: Hit | None = None
-        for period in self._distances(tier):
-            if self._explained(period, tier.anchor):
-                continue
-            run = self._measure(period, tier.anchor)
-            self._follow(run)
-            if self.length - run.start >= run.need:
-                hit = _earlier(hit, self._consider(run, self.length))
+        buffer, anchor, (begin, end) = self._buffer, len(tail), core
+        left = CANDIDATES
+        while place >= 0:
+            if buffer.startswith(tail, place - begin):
+                hit = _earlier(hit, self._candidate(len(buffer) - anchor - place + begin, anchor))
+                left -= 1
+                if left == 0:
+                    break
+            place = buffer.rfind(tail[begin:end], low + begin, place + end - begin - 1)
         return hit
 
-    def _distances(self, tier: Tier) -> Iterator[int]:
-        """Distances back to the places where the last `anchor` characters stood before, nearest first."""
-        buffer, anchor = self._buffer, tier.anchor
-        size = len(buffer)
-        tail = buffer[-anchor:]
-        low, high = max(0, size - anchor - tier.reach), size - 1
-        for _ in range(CANDIDATES):
-            place = buffer.rfind(tail, low, high)
-            if place < 0:
-                return
-            yield size - anchor - place
-            high = place + anchor - 1
+    def _candidate(self, period: int, anchor: int) -> Hit | None:
+        """The last `anchor` characters stood there before, so far back."""
+        if self._explained(period, anchor):
+            return None
+        run = self._measure(period, anchor)
+        self._follow(run)
+        return self._consider(run, self.length) if self.length - run.start >= run.need else None
 
     def _explained(self, period: int, anchor: int) -> bool:
         """Whether this distance is followed already, or is but a multiple of one that is."""
@@ -252,6 +278,19 @@ class Tracker:
             self._before_cut(self.base + cut)
         self._buffer = self._buffer[cut:]
         self.base += cut
+
+
+def _telling(tail: str) -> tuple[int, int]:
+    """The part of a tail to search for: all of it, or half at least that begins or ends with a rare letter.
+
+    `rfind` compares from the end on wherever the first character fits. In text of hardly more than one letter
+    that is most of the tail at each place, unless one of its two ends seldom fits.
+    """
+    size = len(tail)
+    if tail.count(tail[0]) <= size // 5:
+        return 0, size
+    split = tail.index(min(dict.fromkeys(tail), key=tail.count))
+    return (split, size) if split < size // 2 else (0, split + 1)
 
 
 def common_suffix(text: str, first: int, second: int) -> int:

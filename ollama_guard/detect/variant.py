@@ -8,7 +8,7 @@ import re
 from itertools import pairwise
 from typing import NamedTuple
 
-from ollama_guard.detect import shape
+from ollama_guard.detect import data, shape
 from ollama_guard.detect.counting import Course, course
 from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.fold import Folded, Text
@@ -21,7 +21,7 @@ from ollama_guard.detect.tracker import Goal, Hit, Run, Tracker
 
 _IN_PROSE = 1.5
 """Folded text repeats a little more easily than the text itself."""
-_IN_CODE = 2.0
+_IN_CODE = 1.25
 """Code is told apart by its operators, which folding takes away. (Times the factor for code.)"""
 _SYMBOLS = 0.07
 """Share of symbols in the raw unit from which it counts as code here."""
@@ -72,6 +72,10 @@ class Variant:
         """Append raw text that the page already holds; the earliest verdict within it, in folded offsets."""
         return self._tracker.feed(self._folded.feed(text))
 
+    def seam(self, mark: str) -> Hit | None:
+        """A mark that is nowhere else in the text: nothing is joined over it."""
+        return self._tracker.feed(self._folded.seam(mark))
+
     def alarming(self) -> bool:
         """Part of the way to a verdict."""
         return self._tracker.alarming()
@@ -86,12 +90,14 @@ class Variant:
         return describe(self.kind, channel, unit, self._folded.place(hit.run.start), self.place(hit))
 
     def _look(self, period: int) -> int:
-        return self._measure.look(period)
+        return self._measure.later_look(period)
 
     def _judge(self, run: Run) -> Goal:
         copy = self._copy(run)
         coded = _coded(copy)
         region = Region.CODE if coded and copy.region is Region.PROSE else copy.region
+        if data.is_figures(copy.raw + "\n"):  # broken into lines anywhere, it is a table
+            region = Region.FIGURES
         goal = self._measure.goal(copy.folded, region, Text.MARKS)
         if not self._measure.by_span:
             goal = goal.times(_IN_CODE if coded else _IN_PROSE)
@@ -118,10 +124,12 @@ class Drift(Variant):
     kind = Kind.DRIFT
 
     def _look(self, period: int) -> int:
-        return self._measure.look(period)
+        return self._measure.later_look(period)
 
     def _judge(self, run: Run) -> Goal:
         copy = self._copy(run)
+        if self._measure.apart and _coded(copy):
+            return Goal(NEVER, NEVER)
         if _special(copy.raw):
             return self._measure.goal(copy.folded, Region.PROSE, Text.NUMBERS)
         patient = self._patient(copy)

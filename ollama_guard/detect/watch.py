@@ -5,15 +5,20 @@ what needs the text folded or counted is looked for at every `BLOCK` characters 
 places whatever the deltas were. State is bounded: a few windows of text a channel, and a number of channels.
 """
 
+from collections.abc import Sequence
 from operator import itemgetter
 
+from ollama_guard.detect.apart import ProseOnly, Seamed
 from ollama_guard.detect.asked import Asked
-from ollama_guard.detect.blank import BlankRun
+from ollama_guard.detect.blank import BlankRun, Endless
 from ollama_guard.detect.finding import Finding, Kind
+from ollama_guard.detect.ignored import NOTHING, Sieve
 from ollama_guard.detect.measure import Measure
 from ollama_guard.detect.novelty import Novelty
+from ollama_guard.detect.page import Page
 from ollama_guard.detect.periodic import Periodic
 from ollama_guard.detect.rules import WatchRules
+from ollama_guard.detect.sieved import SeamedSieve, SievedPage, in_whole
 from ollama_guard.detect.variant import Drift, Variant
 
 BLOCK = 64
@@ -58,8 +63,11 @@ class Watch:
         return state.length if state is not None else 0
 
     def _open(self, channel: str) -> "_Channel":
-        watched = self._rules.channel(channel).enabled and len(self._channels) < MAX_CHANNELS
-        state = _Watched(channel, self._rules, self._asked) if watched else _Channel()
+        own = self._rules.channel(channel)
+        state = _Channel()
+        if own.enabled and len(self._channels) < MAX_CHANNELS:
+            kind = _Watched if own.ignored == NOTHING else _Sieved
+            state = kind(channel, self._rules, self._asked)
         self._channels[channel] = state
         return state
 
@@ -86,21 +94,30 @@ class _Channel:
 class _Watched(_Channel):
     """A channel and its detectors."""
 
-    def __init__(self, name: str, rules: WatchRules, asked: Asked) -> None:
+    def __init__(self, name: str, rules: WatchRules, asked: Asked, page: Page | None = None) -> None:
+        """page: where the text comes from a sieve, which looks for white space without end itself."""
         super().__init__()
         own = rules.channel(name)
         self._name = name
         self._seen = 0
         self._block_end = BLOCK
-        self._blank = BlankRun(own.blank_run)
+        self._blank = BlankRun(own.blank_run if page is None and own.unit_min <= 1 else 0, own.padding_run)
         measure = Measure(own, asked)
-        self._periodic = Periodic(measure, window=rules.window, max_period=rules.max_period)
-        self._families: list[Variant] = []
+        self._periodic = Periodic(measure, window=rules.window, max_period=rules.max_period, page=page)
+        page = self._periodic.page
+        families: list[Variant] = []
         if rules.variant:
-            self._families.append(Variant(measure, rules, self._periodic.page))
+            families.append(Variant(measure, rules, page))
         if rules.drift and (own.drift > 0 or own.drift_data > 0):
-            self._families.append(Drift(measure, rules, self._periodic.page))
-        self._novelty = Novelty(own.novelty, self._periodic.page) if rules.novelty and own.novelty else None
+            families.append(Drift(measure, rules, page))
+        novelty = Novelty(own.novelty, page) if rules.novelty and own.novelty else None
+        self._apart = measure.apart
+        self._families: Sequence[Variant | Seamed] = families
+        self._novelty: Novelty | ProseOnly | None = novelty
+        if measure.apart:
+            self._families = [Seamed(family, page) for family in families]
+            self._novelty = ProseOnly(novelty, page) if novelty else None
+        self._alarmed = False  # whether a family that looks at whole blocks is suspicious
 
     def feed(self, text: str) -> Finding | None:
         trimmed = text.strip()  # what `_Channel.feed` does, without the call: this is the hot path
@@ -131,16 +148,15 @@ class _Watched(_Channel):
         return None
 
     def alarming(self) -> bool:
-        if self._periodic.alarming() or self._blank.alarming():
-            return True
-        return any(family.alarming() for family in self._families)
+        return self._alarmed or self._periodic.alarming()
 
     def _block(self, text: str) -> Finding | None:
         """A whole block, in which nothing was found so far: the earliest verdict of the other families."""
         blank = self._blank.feed(text)
-        if blank is not None:
-            return self._endless_blank(blank)
+        if blank is not None and not (self._apart and self._periodic.page.in_code(blank.at - 1)):
+            return _endless_blank(self._name, blank)
         hits = [(family, family.feed(text)) for family in self._families]
+        self._alarmed = self._blank.alarming() or any(family.alarming() for family in self._families)
         found = [(family.place(hit), family, hit) for family, hit in hits if hit is not None]
         if found:
             _, family, hit = min(found, key=itemgetter(0))
@@ -148,16 +164,62 @@ class _Watched(_Channel):
         stale = self._novelty.feed(text) if self._novelty is not None else None
         return self._novelty.finding(stale, self._name) if self._novelty is not None and stale else None
 
-    def _endless_blank(self, at: int) -> Finding:
-        size = self._blank.limit
-        return Finding(
-            Kind.VARIANT,
-            self._name,
-            onset=at - size + 1,
-            at=at,
-            unit=" ",
-            period=1,
-            repeats=float(size),
-            mass=size - 1,
-            detail=f"{size} characters of white space without a visible one, from character {at - size}",
-        )
+
+class _Sieved(_Channel):
+    """A channel of which the detectors see a part. White space without end is looked for in the whole."""
+
+    def __init__(self, name: str, rules: WatchRules, asked: Asked) -> None:
+        super().__init__()
+        own = rules.channel(name)
+        self._name = name
+        self._apart = own.code <= 0
+        self._sieve = Sieve(own.ignored, held=rules.window, escaped=own.escaped)
+        self._page = SievedPage(self._sieve, escaped=own.escaped, apart=self._apart)
+        self._seen_of = SeamedSieve(self._sieve, self._page) if self._apart else self._sieve
+        self._visible = _Watched(name, rules, asked, self._page)
+        self._blank = BlankRun(own.blank_run if own.unit_min <= 1 else 0, own.padding_run)
+
+    def feed(self, text: str) -> Finding | None:
+        done, begin = self.length, 0
+        super().feed(text)
+        while begin < len(text):
+            piece = text[begin : begin + BLOCK - (done + begin) % BLOCK]
+            begin += len(piece)
+            finding = self._feed_piece(piece)
+            if finding is None and (done + begin) % BLOCK == 0:
+                finding = self._block(done + begin)
+            if finding is not None:
+                return finding
+        return None
+
+    def alarming(self) -> bool:
+        return self._visible.alarming() or self._blank.alarming()
+
+    def _feed_piece(self, piece: str) -> Finding | None:
+        """A part of a block."""
+        self._page.read(piece)
+        visible = self._seen_of.feed(piece)
+        finding = self._visible.feed(visible) if visible else None
+        return in_whole(finding, self._sieve) if finding is not None else None
+
+    def _block(self, end: int) -> Finding | None:
+        """A whole block, in which nothing was found so far."""
+        blank = self._blank.feed(self._sieve.text(end - BLOCK, end))
+        if blank is None or (self._apart and self._page.code_at(blank.at - 1)):
+            return None
+        return _endless_blank(self._name, blank)
+
+
+def _endless_blank(channel: str, blank: Endless) -> Finding:
+    at, size = blank
+    return Finding(
+        Kind.VARIANT,
+        channel,
+        onset=at - size + 1,
+        at=at,
+        unit=" ",
+        period=1,
+        repeats=float(size),
+        mass=size - 1,
+        detail=f"{size} characters of white space without a visible one, from character {at - size}",
+    )

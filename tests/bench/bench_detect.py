@@ -1,34 +1,32 @@
 """Microseconds per delta of a watch with a full window, on ordinary and on hostile text.
 
     python -m tests.bench.bench_detect [--chars 20000] [--delta 4] [--preset strict] [--channel reasoning]
+    python -m tests.bench.bench_detect --whole 4000000
 
-CPU time of this thread, so other jobs count little. A verdict ends a stream, so where one falls a new watch
-is set up, outside of the time measured.
+CPU time of this thread; each stretch of 50 deltas counts as its fastest of some rounds, so other jobs count
+little. A delta is fed and asked about its suspicion, as the engine does. A verdict ends a stream, so where
+one falls a new watch goes on, behind a window of prose (its setting up is not counted): a watch that is done
+costs nothing. `--whole`: one delta of so many characters, in seconds.
 """
 
 import argparse
 import random
-import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from ollama_guard.detect.rules import WatchRules, preset
 from ollama_guard.detect.watch import Watch
 
+from .hostile import TEXTS
+
 SYLLABLES = (
     "ra ton mel si qua ver lo ni dex pro hul ka zen bri fo gam ut pel sor ch en da vo ster il om rek th a"
 )
-
-
-def thue_morse(size: int) -> str:
-    return "".join("ab"[place.bit_count() % 2] for place in range(size))
-
-
-def fibonacci(size: int) -> str:
-    one, two = "b", "a"
-    while len(two) < size:
-        one, two = two, two + one
-    return two[:size]
+ASKING = "Sing the lyrics of the song. Repeat it 1000000 times, please."
+"""A request with which most verdicts are so far away that the text goes on: what following a loop costs."""
+_STRETCH = 50
+_MOST_VERDICTS = 6
 
 
 def ordinary(size: int) -> Iterator[tuple[str, str]]:
@@ -49,44 +47,67 @@ def ordinary(size: int) -> Iterator[tuple[str, str]]:
     yield "code", "".join(dice.choice(lines) for _ in range(size // 20))[:size]
 
 
-def hostile(size: int) -> Iterator[tuple[str, str]]:
-    dice = random.Random(8)
-    yield "aaaa", "a" * size
-    yield "spaces", " " * size
-    yield "a^n b", "".join("a" * dice.randint(29, 47) + "b" for _ in range(size // 30))[:size]
-    yield "a^5000 b", ("a" * 5000 + "b") * (size // 5001 + 1)
-    yield "odd one each 32", "".join("a" * 31 + chr(0x61 + row % 26) for row in range(size // 32 + 1))[:size]
-    yield "fibonacci", fibonacci(size)
-    yield "thue-morse", thue_morse(size)
-    yield (
-        "counter lines",
-        "".join(f"- [ ] step {row:06d} of the plan is pending\n" for row in range(size // 38))[:size],
-    )
-    yield "DNA", "".join(dice.choice("ACGT") for _ in range(size))
-    yield "fences", "".join(f"```\n{row % 7}\n```\n" for row in range(size // 8))[:size]
-    runs = "".join(chr(0x61 + dice.randrange(26)) * 100 + "\n" for _ in range(size // 100))
-    yield "runs of 100", runs[:size]
+def texts(size: int) -> Iterator[tuple[str, str]]:
+    """All of them, by name."""
+    yield from ordinary(size)
+    for name, make in TEXTS.items():
+        yield name, make(size)[:size]
 
 
-def cost(rules: WatchRules, channel: str, text: str, delta: int, window: int) -> tuple[float, float, int]:
-    """Mean and 99th percentile (blocks of 10 deltas) in microseconds, and verdicts on the way."""
-    watch, verdicts = Watch(rules), 0
-    blocks = []
-    deltas = [text[place : place + delta] for place in range(0, len(text), delta)]
-    for place in range(0, len(deltas), 10):
-        block = deltas[place : place + 10]
-        found = None
+def cost(
+    fresh: Callable[[], Watch], channel: str, deltas: list[str], rounds: int
+) -> tuple[float, float, int]:
+    """Mean and 99th percentile (stretches of 50 deltas) in microseconds, and verdicts on the way."""
+    best: dict[int, tuple[float, int]] = {}
+    verdicts = 0
+    for _ in range(rounds):
+        watch, place, verdicts = fresh(), 0, 0
+        while place < len(deltas) and verdicts < _MOST_VERDICTS:
+            first, found = place, None
+            started = time.thread_time()
+            while found is None and place < min(first + _STRETCH, len(deltas)):
+                found = watch.feed(channel, deltas[place])
+                watch.suspect(channel)
+                place += 1
+            spent = (time.thread_time() - started, place - first)
+            best[first] = min(best.get(first, spent), spent)
+            if found is not None:
+                watch, verdicts = fresh(), verdicts + 1
+    each = sorted(spent / count for spent, count in best.values())
+    mean = sum(spent for spent, _ in best.values()) / sum(count for _, count in best.values())
+    return mean * 1e6, each[int(len(each) * 0.99)] * 1e6, verdicts
+
+
+def table(rules: WatchRules, channel: str, *, chars: int, delta: int, rounds: int) -> None:
+    """Print the cost of each text, also where the request asks for a repetition."""
+    prose = next(ordinary(rules.window))[1]
+
+    def fresh(prompt: str) -> Watch:
+        watch = Watch(rules, prompt=prompt)
+        watch.feed(channel, prose)
+        return watch
+
+    print(f"{'text':26} {'us/delta':>9} {'p99':>8}  verdicts  {'asked for':>9} {'p99':>8}  verdicts")
+    for name, text in texts(chars):
+        deltas = [text[place : place + delta] for place in range(0, len(text), delta)]
+        row = "".join(
+            f" {mean:9.2f} {worst:8.1f} {verdicts:9} "
+            for mean, worst, verdicts in (
+                cost(partial(fresh, prompt), channel, deltas, rounds) for prompt in ("", ASKING)
+            )
+        )
+        print(f"{name:26}{row}", flush=True)
+
+
+def whole(rules: WatchRules, channel: str, size: int) -> None:
+    """Print what one delta of this size costs."""
+    for name, text in texts(size):
+        watch = Watch(rules)
         started = time.thread_time()
-        for piece in block:
-            found = found or watch.feed(channel, piece)
+        found = watch.feed(channel, text)
         spent = time.thread_time() - started
-        if place * delta >= window:
-            blocks.append(spent * 1e6 / len(block))
-        if found:  # go on as if nothing had been: this text never ends
-            watch, verdicts = Watch(rules), verdicts + 1
-            watch.feed(channel, "".join(deltas[max(0, place - window // delta) : place]))
-    blocks.sort()
-    return statistics.fmean(blocks), blocks[int(len(blocks) * 0.99)], verdicts
+        where = f", a verdict at {found.at}" if found else ""
+        print(f"{name:26} {spent:8.3f} s{where}", flush=True)
 
 
 def main() -> None:
@@ -95,21 +116,20 @@ def main() -> None:
     parser.add_argument("--delta", type=int, default=4)
     parser.add_argument("--preset", default="balanced")
     parser.add_argument("--channel", default="content")
-    parser.add_argument("--repeat", type=int, default=3, help="the best of so many is shown")
+    parser.add_argument("--rounds", type=int, default=5, help="the fastest of so many counts")
+    parser.add_argument("--whole", type=int, default=0, help="instead: one delta of so many characters")
     options = parser.parse_args()
     rules = preset(options.preset)
-    print(f"{options.preset}, {options.channel}, deltas of {options.delta}, a full window of {rules.window}")
-    print(f"{'text':18} {'us/delta':>9} {'p99':>8}  verdicts")
-    for kind in (ordinary, hostile):
-        for name, text in kind(options.chars + rules.window):
-            mean, worst, verdicts = min(
-                cost(rules, options.channel, text, options.delta, rules.window) for _ in range(options.repeat)
-            )
-            print(f"{name:18} {mean:9.2f} {worst:8.1f}  {verdicts}")
-    whole = "".join(text for _, text in ordinary(1_000_000))
     started = time.thread_time()
-    Watch(rules).feed(options.channel, whole)
-    print(f"one delta of {len(whole)} characters: {(time.thread_time() - started) * 1e3:.0f} ms")
+    for _ in range(100):
+        Watch(rules, prompt=ASKING * 1000).feed(options.channel, "a")
+    opening = (time.thread_time() - started) * 1e4
+    print(f"{options.preset}, {options.channel}; a new watch and its first delta: {opening:.0f} us")
+    if options.whole:
+        whole(rules, options.channel, options.whole)
+        return
+    print(f"deltas of {options.delta}, a full window of {rules.window}")
+    table(rules, options.channel, chars=options.chars, delta=options.delta, rounds=options.rounds)
 
 
 if __name__ == "__main__":

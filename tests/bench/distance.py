@@ -1,7 +1,9 @@
 """How far healthy texts are from a verdict: the factor on all thresholds at which the first one falls.
 
 1.0 and above: it is stopped as things are. 0.5: it would be if half of the repetition were enough. 0: not
-even a tenth is. For the nasty texts, or for files: `python -m tests.bench.distance [FILE...]`.
+even a tenth is. For the nasty texts and the nearest ones, or for files:
+
+    python -m tests.bench.distance [FILE...]
 """
 
 import sys
@@ -14,7 +16,7 @@ from ollama_guard.evaluate.detector import Guard
 from ollama_guard.evaluate.healthy import TextFile
 from ollama_guard.evaluate.samples import Sample
 
-from . import synthetic
+from . import near, synthetic
 
 LEAST, STEP = 0.1, 0.02
 
@@ -23,7 +25,12 @@ def scaled(rules: WatchRules, factor: float) -> WatchRules:
     """The same rules with all thresholds of repetition times this."""
 
     def channel(own: ChannelRules) -> ChannelRules:
-        return replace(own, scale=own.scale * factor, blank_run=round(own.blank_run * factor))
+        return replace(
+            own,
+            scale=own.scale * factor,
+            blank_run=round(own.blank_run * factor),
+            padding_run=round(own.padding_run * factor),
+        )
 
     return replace(
         rules,
@@ -61,6 +68,7 @@ def main(paths: list[str]) -> None:
     def samples() -> Iterator[Sample]:
         if not paths:
             yield from synthetic.healthy()
+            yield from (Sample(name, "near", *text) for name, text in near.TEXTS.items())
         for path in paths:
             yield from TextFile(Path(path), cut=40_000).samples()
 

@@ -16,7 +16,7 @@ def _rows(count: int, form: str) -> str:
     )
 
 
-def _fence(text: str, language: str = "") -> str:
+def fence(text: str, language: str = "") -> str:
     return f"Here it is:\n\n```{language}\n{text.rstrip()}\n```\n\nThat is all.\n"
 
 
@@ -142,7 +142,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "",
     ),
     "table.same-cells": ("| day | open |\n|---|---|\n" + _rows(31, "| {n} | yes |\n"), ""),
-    "table.ascii": (_fence(_rows(20, "+----------+----------+\n| {n:8} | pending  |\n")), ""),
+    "table.ascii": (fence(_rows(20, "+----------+----------+\n| {n:8} | pending  |\n")), ""),
     "table.truth": (_truth(), ""),
     "table.times": (_times(), ""),
     "table.html-empty": ("<table>\n" + "<tr><td></td><td></td><td></td></tr>\n" * 20 + "</table>\n", ""),
@@ -150,30 +150,30 @@ TEXTS: dict[str, tuple[str, str]] = {
     "rule.between": ("".join(f"{'-' * 72}\n{paragraph(n, 90)}\n" for n in range(400, 420)), ""),
     "rule.dotted": (_contents(), ""),
     "rule.progress": (_rows(20, "Downloading {a} [" + "#" * 40 + "] 100%\n"), ""),
-    "box.empty": (_fence(_box()), ""),
-    "box.sudoku": (_fence(_sudoku()), ""),
-    "box.art": (_fence("".join(" " * n + "/" + "\\_" * 12 + "\\\n" for n in range(20))), ""),
+    "box.empty": (fence(_box()), ""),
+    "box.sudoku": (fence(_sudoku()), ""),
+    "box.art": (fence("".join(" " * n + "/" + "\\_" * 12 + "\\\n" for n in range(20))), ""),
     "code.licences": (_licences(), ""),
-    "code.tests": (_fence("def test_total():\n" + _rows(60, _SUM), "python"), ""),
-    "code.cases": (_fence(_rows(60, '    pytest.param("{a}", None, id="{a}"),\n'), "python"), ""),
-    "code.imports": (_fence(_rows(50, "import {{ {a} }} from './components/{a}';\n"), "js"), ""),
+    "code.tests": (fence("def test_total():\n" + _rows(60, _SUM), "python"), ""),
+    "code.cases": (fence(_rows(60, '    pytest.param("{a}", None, id="{a}"),\n'), "python"), ""),
+    "code.imports": (fence(_rows(50, "import {{ {a} }} from './components/{a}';\n"), "js"), ""),
     "code.getters": (
-        _fence(_rows(30, "    public String get{a}() {{\n        return this.{a};\n    }}\n\n"), "java"),
+        fence(_rows(30, "    public String get{a}() {{\n        return this.{a};\n    }}\n\n"), "java"),
         "",
     ),
     "code.declarations": (_rows(60, "extern int {a}_init(struct device *dev, unsigned long flags);\n"), ""),
-    "code.assign": (_fence(_rows(40, "        self.{a} = {a}\n"), "python"), ""),
-    "code.css": (_fence(_rows(60, ".{a} {{\n  margin: 0;\n  padding: 0;\n  color: #fff;\n}}\n"), "css"), ""),
+    "code.assign": (fence(_rows(40, "        self.{a} = {a}\n"), "python"), ""),
+    "code.css": (fence(_rows(60, ".{a} {{\n  margin: 0;\n  padding: 0;\n  color: #fff;\n}}\n"), "css"), ""),
     "code.same-css": (
         _rows(12, ".{a} {{ margin: 0; padding: 0; border: 0; font: inherit; vertical-align: top; }}\n"),
         "",
     ),
-    "code.minified": (_fence(_minified(), "js"), ""),
-    "code.svg": (_fence(_svg(), "svg"), ""),
-    "code.masks": (_fence(_rows(40, "0x00000000000000ff, 0x{n:016x},\n"), "c"), ""),
-    "code.kubernetes": (_fence(_kubernetes(), "yaml"), ""),
+    "code.minified": (fence(_minified(), "js"), ""),
+    "code.svg": (fence(_svg(), "svg"), ""),
+    "code.masks": (fence(_rows(40, "0x00000000000000ff, 0x{n:016x},\n"), "c"), ""),
+    "code.kubernetes": (fence(_kubernetes(), "yaml"), ""),
     "data.sql": (
-        _fence(_rows(100, "INSERT INTO users (id, name, active) VALUES ({n}, '{a}', TRUE);\n"), "sql"),
+        fence(_rows(100, "INSERT INTO users (id, name, active) VALUES ({n}, '{a}', TRUE);\n"), "sql"),
         "",
     ),
     "data.sql-null": (
@@ -181,21 +181,21 @@ TEXTS: dict[str, tuple[str, str]] = {
         "",
     ),
     "data.json": (
-        _fence("[\n" + _rows(60, '  {{"id": {n}, "name": "{a}", "on": true}},\n') + "]", "json"),
+        fence("[\n" + _rows(60, '  {{"id": {n}, "name": "{a}", "on": true}},\n') + "]", "json"),
         "",
     ),
     "data.xml": (_rows(60, "<row><id>{n}</id><name>{a}</name><state>new</state></row>\n"), ""),
     "data.csv-zeros": (_rows(50, "{n},0,0,0,0,0,0,0,{a}\n"), ""),
-    "data.hex-dump": (_fence(_hex_dump()), ""),
-    "data.base64": (_fence(_base64()), ""),
+    "data.hex-dump": (fence(_hex_dump()), ""),
+    "data.base64": (fence(_base64()), ""),
     "data.dna": ("The allele is " + "CAG" * 60 + " in this patient.\n", ""),
-    "data.zeros-20x20": (_fence(_grid("0", 20, 20)), ""),
-    "data.identity": (_fence(_identity(), "python"), ""),
+    "data.zeros-20x20": (fence(_grid("0", 20, 20)), ""),
+    "data.identity": (fence(_identity(), "python"), ""),
     "data.shared-prefix": (
         _rows(40, "- projects/acme-production-eu/locations/europe-west4/instances/{a}\n"),
         "",
     ),
-    "log.equal": (_fence("WARN retrying connection to db:5432\n" * 12), ""),
+    "log.equal": (fence("WARN retrying connection to db:5432\n" * 12), ""),
     "log.changelog": (_rows(40, "* Update dependency {a} to v{n}.0.0 by @renovate-bot\n"), ""),
     "list.1000": (_rows(1000, "{n}. {a}\n"), ""),
     "list.count": (", ".join(str(n) for n in range(1, 501)), "Count to 500."),

@@ -8,19 +8,47 @@ import pytest
 
 from ollama_guard.evaluate.samples import Sample
 
-from . import synthetic
+from . import near, synthetic
 from .distance import distance
 
 NEAREST = {  # factor on all thresholds at which it would be stopped (1.0 = now), mass found there
+    "code.hist": (0.98, 641),
+    "figures.SmLs08": (0.96, 6240),
+    "table.four-weeks": (0.96, 920),
+    "code.systemd-analyze": (0.96, 615),
+    "thought.checklist": (0.96, 208),
+    "padding.fits": (0.92, 2759),
+    "thought.very": (0.90, 195),
+    "thought.prayer": (0.88, 191),
+    "code.maple-keyb": (0.86, 977),
+    "thought.inserts": (0.86, 781),
+    "code.diff": (0.86, 620),
+    "markup.LineBreakTest": (0.84, 1613),
     "rule.500": (0.82, 492),
-    "log.equal": (0.82, 394),
+    "thought.tongue-twister": (0.82, 210),
+    "blob.scanner-map": (0.78, 6240),
+    "code.nop": (0.78, 500),
+    "code.next-runtime": (0.78, 500),
+    "box.empty": (0.76, 1437),
+    "figures.row-10-times": (0.74, 17982),
     "data.dna": (0.72, 173),
-    "box.empty": (0.38, 1437),
+    "figures.arima111": (0.56, 3641),
+    "log.equal": (0.40, 384),
     "text.quoted-again": (0.32, 791),
-    "data.zeros-20x20": (0.32, 768),
     "code.licences": (0.30, 337),
+    "rule.sections": (0.28, 841),
+    "figures.mac-turkish": (0.26, 1564),
+    "thought.html-list": (0.26, 450),
+    "figures.clearstate": (0.24, 1561),
+    "rule.guitar-tab": (0.22, 660),
+    "figures.matplotlib": (0.12, 781),
+    "code.json-null": (0.12, 781),
+    "blob.Bayer": (0.10, 800),
+    "data.zeros-20x20": (0.10, 650),
 }
-TEXTS = {one.name: one for one in synthetic.healthy()}
+TEXTS = {one.name: one for one in synthetic.healthy()} | {
+    name: Sample(name, "near", channel, text) for name, (channel, text) in near.TEXTS.items()
+}
 
 
 @pytest.mark.parametrize("name", NEAREST)

@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -63,3 +64,34 @@ def test_a_place_in_text_that_is_gone_is_about_right() -> None:
     assert folded.place(4000) == 4000
     folded.forget(3000)
     assert folded.place(4000) == 4000
+
+
+@pytest.mark.parametrize("numbers", [False, True])
+def test_a_seam_stands_between_what_is_folded_before_and_after_it(numbers: bool) -> None:
+    text = "One, two; 33!! Four -- five?"
+    folded = Folded(numbers=numbers, raw=lambda begin, end: text[begin:end])
+    whole = folded.feed(text[:14]) + folded.seam("\x01") + folded.feed(text[14:])
+    assert "\x01" in whole
+    place = whole.index("\x01")
+    assert folded.length == len(whole)
+    assert folded.place(place) == 14
+    for word in ("two", "four", "five"):
+        assert text[folded.place(whole.index(word)) :].casefold().startswith(word)
+
+
+@given(st.text(st.characters(max_codepoint=127), max_size=80), st.booleans())
+def test_plain_text_folds_the_same_in_company_of_other_letters(text: str, numbers: bool) -> None:
+    assert fold(text + "\u00e9", numbers=numbers) == fold(text + "e", numbers=numbers)[:-1] + "\u00e9"
+
+
+def test_an_underscore_parts_words_in_every_script() -> None:
+    assert fold("snake_case__x") == "snake case x"
+    assert fold("\u00fcber_\u00e9t\u00e9") == "\u00fcber \u00e9t\u00e9"
+
+
+def test_digits_of_every_script_are_numbers() -> None:
+    assert fold("\u0661\u0662 and 12", numbers=True) == "0 and 0"
+
+
+def test_a_block_of_a_million_blanks_folds_to_one() -> None:
+    assert fold("a" + " \n\t" * 333_333 + "b") == "a b"

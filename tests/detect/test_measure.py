@@ -1,3 +1,4 @@
+import math
 from dataclasses import replace
 
 import pytest
@@ -5,11 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ollama_guard.detect.asked import Asked
-from ollama_guard.detect.measure import NEVER, Measure, by_span, by_table
+from ollama_guard.detect.measure import NEVER, Measure, by_span, by_table, copies, mass
 from ollama_guard.detect.regions import Region
 from ollama_guard.detect.rules import BALANCED, STRICT, Band, ChannelRules
+from ollama_guard.detect.tracker import Goal
 
-CONTENT = BALANCED.content
+CONTENT, REASONING = BALANCED.content, BALANCED.reasoning
 
 
 def unit(length: int) -> str:
@@ -24,12 +26,52 @@ def test_prose_needs_what_the_table_says(length: int, mass: int) -> None:
     assert by_table(CONTENT, unit(length) if length > 1 else "G", Region.PROSE).verdict == mass
 
 
-def test_code_needs_more_for_short_units_only() -> None:
-    assert (
-        by_table(CONTENT, unit(50), Region.CODE).verdict
-        == 2 * by_table(CONTENT, unit(50), Region.PROSE).verdict
+def test_code_needs_more_up_to_a_length() -> None:
+    def times(size: int) -> float:
+        code, prose = (
+            by_table(CONTENT, unit(size), region).verdict for region in (Region.CODE, Region.PROSE)
+        )
+        return code / prose
+
+    assert times(50) == CONTENT.code
+    assert 1 < times(8) < CONTENT.code
+    assert times(150) == 1
+
+
+def test_what_nothing_divides_needs_no_more_in_code_than_in_prose() -> None:
+    line, prose = (by_table(CONTENT, "*12*12 = 37", region) for region in (Region.LINE, Region.PROSE))
+    assert line.verdict == prose.verdict
+
+
+def test_code_multiplies_all_units_alike_where_that_is_asked_for() -> None:
+    alike = replace(CONTENT, code_alike=True)
+    for text, region in (("*12*12 = 37", Region.LINE), ("0, 0,\n", Region.CODE), (unit(8), Region.CODE)):
+        assert (
+            by_table(alike, text, region).verdict
+            == CONTENT.code * by_table(alike, text, Region.PROSE).verdict
+        )
+
+
+def test_data_has_tables_of_its_own() -> None:
+    assert by_table(CONTENT, ",\n    .64894068241119", Region.FIGURES).verdict == 6500
+    assert by_table(CONTENT, "<td>0</td>", Region.MARKUP).verdict == 1920
+    assert by_table(CONTENT, ",EAAE,GAAG", Region.BLOB).verdict == 8000
+    assert by_table(REASONING, "<td>0</td>", Region.MARKUP).verdict == 1920 * REASONING.scale
+
+
+def test_without_a_table_of_their_own_markup_and_figures_are_code() -> None:
+    own = replace(CONTENT, markup=None, figures=None)
+    for region in (Region.MARKUP, Region.FIGURES):
+        assert by_table(own, unit(50), region) == by_table(own, unit(50), Region.CODE)
+
+
+def test_whole_rows_of_a_table_need_more_than_whole_copies() -> None:
+    week = "".join(
+        f"| {day} | 09:00 | 17:00 | Open as usual for all |\n" for day in ("Mon", "Tue", "Wed", "Thu", "Fri")
     )
-    assert by_table(CONTENT, unit(150), Region.CODE) == by_table(CONTENT, unit(150), Region.PROSE)
+    rows, others = (by_table(CONTENT, text, Region.CODE).verdict for text in (week, week.replace("|", "/")))
+    assert others == 3 * len(week)
+    assert others < rows <= 3.2 * len(week)
 
 
 def test_a_separator_needs_as_much_in_code_as_in_prose() -> None:
@@ -105,6 +147,57 @@ def test_a_dense_search_is_made_only_where_few_characters_decide() -> None:
 
 def test_what_is_remembered_of_lengths_is_bounded() -> None:
     measure = Measure(CONTENT, Asked(""))
-    for length in range(1, 5000):
+    for length in range(1, 40_000):
         measure.look(length)
-    assert len(measure._least) <= 1024
+    assert 0 < len(measure._least) <= 1 << 14
+
+
+def test_what_is_known_of_lengths_is_known_to_all_under_the_same_rules() -> None:
+    one, two, other = (Measure(rules, Asked("")) for rules in (CONTENT, CONTENT, STRICT.content))
+    one.look(321)
+    assert 321 in two._least
+    assert other._least is not one._least
+
+
+def test_only_units_of_the_set_lengths_are_a_verdict() -> None:
+    rules = replace(CONTENT, unit_min=3, unit_max=50)
+    measure, plain = Measure(rules, Asked("")), Measure(CONTENT, Asked(""))
+    for length in (1, 2, 51, 700):
+        assert measure.goal(unit(length) if length > 1 else "G", Region.PROSE) == Goal(NEVER, NEVER)
+    for length in (3, 50):
+        assert measure.goal(unit(length), Region.PROSE) == plain.goal(unit(length), Region.PROSE)
+
+
+def test_what_counts_is_the_shortest_unit_there_is() -> None:
+    measure = Measure(replace(CONTENT, unit_max=50), Asked(""))
+    assert measure.goal(unit(40) * 2, Region.PROSE).verdict < NEVER
+    assert Measure(replace(CONTENT, unit_min=41), Asked("")).goal(unit(40) * 2, Region.PROSE).verdict == NEVER
+
+
+def test_a_counter_is_held_to_the_lengths_too_and_needs_no_less_than_equal_text() -> None:
+    step = "step 0 of the work "
+    assert Measure(replace(CONTENT, unit_min=30), Asked("")).counter(step) == NEVER
+    assert Measure(CONTENT, Asked("")).counter(step) < 10_000
+    patient = replace(CONTENT, text=(Band(1 << 40, 1000, 0),))
+    assert Measure(patient, Asked("")).counter(step) == 1000 * len(step)
+
+
+@pytest.mark.parametrize("rules", [CONTENT, STRICT.reasoning, STRICT.content])
+def test_code_that_is_left_unwatched_has_no_smallest_run_either(rules: ChannelRules) -> None:
+    off = Measure(replace(rules, code=0.0), Asked(""))
+    for region in Region:
+        expected = (
+            Measure(rules, Asked("")).goal(unit(30), region) if region is Region.PROSE else Goal(NEVER, NEVER)
+        )
+        assert off.goal(unit(30), region) == expected
+
+
+def test_a_table_of_thousands_of_rows_is_read_as_one_of_few() -> None:
+    few: tuple[Band, ...] = (Band(8, 11, 240), Band(40, 3, 240), Band(1 << 40, 2, 0))
+    rows = (next(band for band in few if n <= band.upto)._replace(upto=n) for n in range(1, 12_000))
+    many = (*rows, few[-1])
+    for length in (1, 8, 9, 40, 41, 11_999, 12_000, 50_000):
+        assert mass(many, length) == mass(few, length)
+        assert copies(many, length) == copies(few, length)
+    assert mass(few[:2], 41) == NEVER
+    assert copies(few[:2], 41) == math.inf

@@ -18,7 +18,7 @@ def test_a_fence_that_was_opened_long_ago_still_counts() -> None:
     first, second = inside.feed("\n" + line * 20), outside.feed("\n" + line * 20)
     assert first is not None
     assert second is not None
-    assert first.at - first.run.start == 2 * (second.at - second.run.start)
+    assert first.at - first.run.start == BALANCED.content.code * (second.at - second.run.start)
 
 
 def test_a_block_that_opens_and_closes_its_fence_is_no_code() -> None:

@@ -26,6 +26,16 @@ def inside(text: str) -> bool:
         ("```inline``` at the start\n", False),
         ("text ``` more\n", False),
         ("```py", False),  # the line is not over
+        ("   ```\ncode\n   ```\nout\n", False),
+        ('```py\n"""\n    ```\n    example\n', True),  # too deep to close it
+        ("     ```\n     code\n     ```\nout\n", False),  # in a list
+        ("``` py title=`x`\nno fence\n", False),
+        ("~~~ py title=`x`\ncode\n", True),
+        ("> ```\n> code\n> ```\nout\n", False),
+        ("> ```\n> code\nout\n", False),  # the quotation is over
+        ("> ```\n> code\n```\ncode\n", True),  # and another fence begins
+        ("> ```\n\nout\n", False),
+        ("```md\n> ```\nstill code\n", True),  # a quoted fence is text in there
     ],
 )
 def test_fences_follow_commonmark(text: str, expected: bool) -> None:
@@ -56,7 +66,7 @@ def test_a_long_line_is_not_kept_whole() -> None:
 
 
 @given(
-    st.text("`~\n x", max_size=80), st.lists(st.integers(1, 9), min_size=1, max_size=20), st.integers(0, 80)
+    st.text("`~\n x>", max_size=80), st.lists(st.integers(1, 9), min_size=1, max_size=20), st.integers(0, 80)
 )
 def test_the_split_changes_nothing(text: str, cuts: list[int], place: int) -> None:
     whole, pieces, done = Fences(), Fences(), 0
@@ -73,7 +83,8 @@ def test_the_split_changes_nothing(text: str, cuts: list[int], place: int) -> No
         ("a sentence. ", "", Region.PROSE),
         ("| a | b |\n", "", Region.CODE),
         (" 0.1 |", "| a |", Region.CODE),
-        ("x ", "text\n    ", Region.CODE),
+        ("x ", "text\n    ", Region.LINE),
+        ("x() ", "text\n    ", Region.CODE),
         ("x ", "text\n", Region.PROSE),
         ("f(x); g(y);", "", Region.CODE),
         ("A", "data:" + "Q2hhcnQ" * 8, Region.BLOB),
@@ -81,6 +92,17 @@ def test_the_split_changes_nothing(text: str, cuts: list[int], place: int) -> No
         ("A" * 76 + "\n", "", Region.BLOB),
         ("```\ncode;\n```\n", "", Region.PROSE),
         ("3.14 2.71 1.41 ", "", Region.CODE),
+        (", 9, 7, 8, 5, 9, 3, 5", "the digits are 1, 2", Region.LINE),
+        ("*12*12*12 = 37", "12", Region.LINE),
+        (",\n    .64894068241119", "x = [", Region.FIGURES),
+        ("null,", "[", Region.FIGURES),
+        ("i,", "var a=b(", Region.CODE),
+        ("0\n", "", Region.CODE),
+        ("</th><th title='4.0' class='pairItem'>÷", "", Region.MARKUP),
+        (",CAAC,EAAE", '"mappings":"' + "AAAA,IAAI;" * 8, Region.BLOB),
+        ("9gB6tLcH0KO9PYAe7f0B3NG7PYAe7e0B9GhvD6BHe3sAPdrbA", "data:" + "Q2hhcnQ" * 8, Region.BLOB),
+        ("<check>\n", "```\n", Region.PROSE),
+        ("\n# ", "```", Region.PROSE),
     ],
 )
 def test_the_region_of_a_unit(unit: str, before: str, expected: Region) -> None:
@@ -88,5 +110,6 @@ def test_the_region_of_a_unit(unit: str, before: str, expected: Region) -> None:
 
 
 def test_in_a_fence_all_is_code_but_a_unit_with_fences() -> None:
-    assert region_of("a sentence. ", "", fenced=True) is Region.CODE
+    assert region_of("a line.\n", "", fenced=True) is Region.CODE
+    assert region_of("a sentence. ", "", fenced=True) is Region.LINE
     assert region_of("```\na\n```\n", "", fenced=True) is Region.PROSE

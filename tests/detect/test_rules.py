@@ -1,6 +1,8 @@
+from dataclasses import replace
+
 import pytest
 
-from ollama_guard.detect.rules import BALANCED, STRICT, preset, with_spans
+from ollama_guard.detect.rules import BALANCED, STRICT, Band, OwnTable, preset, with_spans
 
 
 def test_presets_are_found_by_name() -> None:
@@ -36,3 +38,11 @@ def test_channels_have_their_own_rules() -> None:
 def test_the_window_holds_twice_the_longest_period() -> None:
     assert BALANCED.window >= 25_000
     assert BALANCED.window > 2 * BALANCED.max_period
+
+
+def test_an_own_table_is_one_like_any_other_and_hashed_once() -> None:
+    rows = tuple(Band(length, length % 7, 0) for length in range(1, 5000))
+    table = OwnTable(rows)
+    assert table == rows
+    assert hash(table) == hash(rows)
+    assert len({replace(BALANCED.content, text=table), replace(BALANCED.content, text=rows)}) == 1

@@ -32,7 +32,12 @@ from ollama_guard.detect.shape import Shape
         ("⠿", Shape.RULE),
         ("# \n", Shape.TEXT),
         ("|         |\n", Shape.RULE),
-        (" ", Shape.BLANK),
+        (" ", Shape.PADDING),
+        ("\n", Shape.BLANK),
+        ("\t", Shape.BLANK),
+        ("-" * 80 + "\nSection\n" + "=" * 80 + "\n", Shape.RULE),
+        ("e|-----------1-----------|\nB|---------0---0---------|\n", Shape.RULE),
+        ("| a cell | and another one of the same row |\n", Shape.TEXT),
         ("\n\t", Shape.BLANK),
         ("\u2003", Shape.BLANK),
     ],
@@ -80,3 +85,21 @@ def test_figures_and_words() -> None:
     assert shape.monotone("0 " * 20)
     assert not shape.monotone("no no no ")
     assert shape.longest_token("ab cdef gh") == 4
+
+
+@pytest.mark.parametrize(
+    ("unit", "expected"),
+    [
+        ("\n# ", True),
+        ("> \n", True),
+        ("<check>\n", True),
+        ("check>\n<", True),
+        ("<br>\n", False),
+        ("# a\n", False),
+        ("# ", False),
+        ('",\n    "', False),
+        ("<check> <check>\n", False),
+    ],
+)
+def test_a_sign_stands_alone_on_its_line(unit: str, expected: bool) -> None:
+    assert shape.is_sign(unit) is expected

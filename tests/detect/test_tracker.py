@@ -3,7 +3,7 @@ import string
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ollama_guard.detect.tracker import FAR, Goal, Hit, Run, Tier, Tracker, common_suffix
+from ollama_guard.detect.tracker import FAR, NEAR, Goal, Hit, Run, Tier, Tracker, common_suffix
 
 WINDOW = 2_000
 MASS = FAR.anchor + FAR.stride
@@ -141,3 +141,32 @@ def test_an_unrelated_prefix_moves_nothing(length: int, unit: str) -> None:
     assert alone is not None
     assert behind is not None
     assert (behind.at - length, behind.run.period) == (alone.at, alone.run.period)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(["a", "ab", "b", "cab", "d"]), st.integers(1, 90)), max_size=30))
+def test_the_runs_followed_are_those_of_a_plain_search(parts: list[tuple[str, int]]) -> None:
+    """Also in text of few letters, where a part of the anchor is searched for instead of the whole."""
+    subject = tracker(10**6, max_period=700)
+    text = "".join(unit * count for unit, count in parts)
+    text = text[: len(text) // FAR.stride * FAR.stride]
+    subject.feed(text)
+    if text and not subject.runs:  # nothing that ends here: no earlier place of the last characters
+        for tier in (NEAR, FAR._replace(reach=700)):
+            if len(text) % tier.stride == 0 and len(text) > tier.anchor:
+                begin = max(0, len(text) - tier.anchor - tier.reach)
+                assert text.rfind(text[-tier.anchor :], begin, len(text) - 1) < 0
+    for run in subject.runs:
+        assert run.start - run.period >= 0
+        assert text[run.start :] == text[run.start - run.period : len(text) - run.period]
+        assert run.start == run.period or text[run.start - 1] != text[run.start - run.period - 1]
+
+
+def test_text_that_waits_for_the_next_search_can_be_read() -> None:
+    subject = tracker()
+    subject.feed("abc")
+    assert subject.text(0, 3) == "abc"
+    subject.feed("de")
+    assert subject.text(1, 5) == "bcde"
+    assert subject.feed("x" * 30) is None
+    assert subject.text(3, 9) == "dexxxx"

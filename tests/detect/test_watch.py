@@ -6,8 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ollama_guard.detect.finding import Finding, Kind
+from ollama_guard.detect.novelty import Novelty
+from ollama_guard.detect.page import Page
 from ollama_guard.detect.rules import BALANCED, STRICT, Band, WatchRules, with_spans
-from ollama_guard.detect.watch import MAX_CHANNELS, Watch
+from ollama_guard.detect.variant import Drift, Variant
+from ollama_guard.detect.watch import MAX_CHANNELS, Watch, _Watched
+from tests.bench import near
 from tests.detect.material import HEALTHY, IN_PLACES, LOOPS, deltas, loop, words
 
 
@@ -39,6 +43,12 @@ def test_healthy_text_in_a_fence_is_never_stopped(name: str) -> None:
 @pytest.mark.parametrize("name", HEALTHY)
 def test_healthy_text_alone_is_never_stopped(name: str) -> None:
     assert first(HEALTHY[name], size=1000) is None
+
+
+@pytest.mark.parametrize("name", near.TEXTS)
+def test_what_came_nearest_in_real_files_is_never_stopped(name: str) -> None:
+    channel, text = near.TEXTS[name]
+    assert first(text, channel, size=40) is None
 
 
 @pytest.mark.parametrize(
@@ -87,6 +97,35 @@ def test_each_period_is_caught_in_each_place(period: int, place: str) -> None:
     assert finding.kind is Kind.PERIODIC
     assert finding.period == period
     assert finding.onset - len(before) in range(period - 3, period + 1)
+
+
+@pytest.mark.parametrize(
+    ("unit", "channel", "most"),
+    [
+        ("\n", "content", 250),
+        ("\n", "reasoning", 250),
+        ("\t", "content", 250),
+        (" ", "content", 3200),
+        (" ", "reasoning", 3200),
+        (" ", "tool:0", 3200),
+        (" \n\t \n", "content", 510),
+        (" \n\t \n", "tool:0", 510),
+        ("| name | open |\n", "content", 1000),
+        ("<td>0</td>\n", "content", 2000),
+        ("\n# ", "content", 250),
+        ("<check>\n", "reasoning", 250),
+        ("\n|         |", "content", 370),
+        ("12, 7, 30\n", "content", 6600),
+        (",QUJDRE", "content", 8100),
+    ],
+)
+def test_data_without_end_is_a_loop_in_the_end(unit: str, channel: str, most: int) -> None:
+    before = (
+        "data:application/octet-stream;base64," + "Q2hhcnQ" * 9 if "QUJ" in unit else words(600, 5) + " x:"
+    )
+    finding = first(before + loop(unit, 2 * most), channel, size=20)
+    assert finding is not None
+    assert len(before) < finding.at <= len(before) + len(unit) + most
 
 
 @pytest.mark.parametrize(
@@ -164,6 +203,37 @@ def test_a_table_of_ones_own_is_obeyed_to_the_character() -> None:
         assert finding is not None
         assert finding.at == 301 + len(unit) * copies
         assert first(words(300) + "\n" + (unit * copies)[:-1], rules=rules) is None
+
+
+@pytest.mark.parametrize("name", ["a sentence", "a paragraph of 300", "a nested loop", "a table row"])
+@pytest.mark.parametrize(("least", "most"), [(1, 10), (20, 60), (250, 5000)])
+def test_no_unit_of_another_length_than_was_set_is_a_verdict(name: str, least: int, most: int) -> None:
+    content = replace(BALANCED.content, unit_min=least, unit_max=most)
+    finding = first(words(300) + "\n" + LOOPS[name], rules=replace(BALANCED, content=content), size=50)
+    alone = first(words(300) + "\n" + LOOPS[name], size=50)
+    assert alone is not None
+    if finding is not None and finding.kind is Kind.PERIODIC:
+        assert least <= finding.period <= most
+    if alone.kind is Kind.PERIODIC and least <= alone.period <= most:
+        assert finding == alone
+
+
+def test_white_space_without_end_is_a_unit_of_one() -> None:
+    text = words(300) + " \n  \n\t" * 3000
+    rules = replace(BALANCED, variant=False, content=replace(BALANCED.content, unit_min=2, unit_max=4))
+    assert first(text) is not None
+    assert first(text, rules=rules) is None
+
+
+def test_a_channel_with_no_settings_of_this_kind_has_nothing_more_in_its_way() -> None:
+    watch = Watch(BALANCED)
+    watch.feed("content", "some text")
+    state = watch._channels["content"]
+    assert type(state) is _Watched
+    assert {type(one) for one in state._families} == {Variant, Drift}
+    assert type(state._novelty) is Novelty
+    assert type(state._periodic.page) is Page
+    assert state._periodic.page._indents is None
 
 
 # --- what the request asked for ---

@@ -1,0 +1,87 @@
+"""Healthy texts that came nearest to a verdict, as they stand in real files or were asked of a model.
+
+name -> (channel, text). What is named after a file is as long as what repeats there; the lines around it are
+made up. `test_distance` keeps how near each of them is.
+"""
+
+from .nasty import fence
+from .prose import prose
+
+_WORDS = prose(2026, 300) + "\n\n"
+_DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday"
+_WEEK = "".join(f"| {day} | 09:00 | 17:00 | Open as usual |\n" for day in _DAYS.split())
+_BAR = "-----------------|-----------------|\n"
+_TAB = (
+    f"e|{_BAR}B|-----1-----1-----|-----1-----1-----|\nG|---0---0---0---0-|---0---0---0---0-|\n"
+    f"D|-2-------2-------|-2-------2-------|\nA|{_BAR}E|{_BAR}\n"
+)
+_COUNTING = (
+    "c = cached; cached = MEM_read32(ip); ip += 4;\n            Counting1[(BYTE) c     ]++;\n"
+    "            Counting2[(BYTE)(c>>8) ]++;\n            Counting3[(BYTE)(c>>16)]++;\n"
+    "            Counting4[       c>>24 ]++;\n            "
+)
+_CELL = "<th title='4.0' class='pairItem'>÷</th>"
+_BASE64 = (
+    "9gB6tLcH0KO9PYAe7f0B3NG7PYAe7e0B9GhvD6BHe3sAPdrbA+jR3h5Aj/b2AHq09wdwR+/2AHq0twfQo709gB7t7QH0aG8PoEd7ewA"
+)
+
+TEXTS: dict[str, tuple[str, str]] = {
+    "figures.SmLs08": (
+        "content",
+        "Treatment   Response\n"
+        + "           1    1000000000000.3\n           1    1000000000000.5\n" * 100
+        + "           1    1000000000000.4\n",
+    ),
+    "figures.arima111": ("content", "resid = [\n    .21,\n    .33" + ",\n    .64322799444199" * 177 + "]\n"),
+    "figures.mac-turkish": (
+        "content",
+        "static tables = {\n" + "\tNULL,   NULL,   NULL,   NULL,\n" * 52 + "};\n",
+    ),
+    "figures.clearstate": ("content", "{\n" + "    0, // HOLE\n" * 112 + "    0x1, // END\n"),
+    "figures.matplotlib": ("content", '<path d="M 30 36 \nL' + " 36 36 \nL" * 101 + ' 40 36"/>\n'),
+    "figures.row-10-times": (
+        "content",
+        (",".join(f"{n * 0.037 % 1:.18e}" for n in range(81)) + "\n") * 10,
+    ),
+    "blob.scanner-map": (
+        "content",
+        '{"version":3,"mappings":"' + "AAAA,IAAI;AACJ,OAAO,EAAE" * 3 + "KAAK,EAAE," * 635 + '"}\n',
+    ),
+    "blob.Bayer": (
+        "content",
+        f"const image = 'data:image/png;base64,iVBORw0K{_BASE64[::-1]}{_BASE64 * 9}';\n",
+    ),
+    "markup.LineBreakTest": ("content", "<table>\n<tr>" + _CELL * 43 + "</tr>\n</table>\n"),
+    "padding.fits": ("content", "SIMPLE  =                    T\nEND" + " " * 2800 + "\n"),
+    "code.maple-keyb": (
+        "content",
+        fence(("\t" + ", ".join(["KEY_RESERVED"] * 5) + ",\n") * 15, "c"),
+    ),
+    "code.systemd-analyze": ("content", ".TP" + "\n\\fBl\\fP" * 78 + "\n.RE\n"),
+    "code.next-runtime": ("content", "function(a,b){return[" + "i," * 255 + "0]}\n"),
+    "code.hist": ("content", "        while (ip < iend-15) {\n         " + (_COUNTING * 4)[:-12] + "}\n"),
+    "code.nop": ("content", fence("    nop\n" * 64 + "    ret\n", "asm")),
+    "code.diff": ("content", fence("-        return None\n+        return default\n" * 15, "diff")),
+    "code.json-null": ("content", fence("[" + ",\n ".join(['{"x": null, "y": null, "z": null}'] * 25) + "]")),
+    "table.four-weeks": (
+        "content",
+        "| Day | Open | Close | Note |\n|---|---|---|---|\n" + _WEEK * 4 + "\nSee you.\n",
+    ),
+    "rule.sections": ("content", ("-" * 80 + "\nSection\n" + "=" * 80 + "\n") * 6),
+    "rule.guitar-tab": ("content", fence((_TAB + "\n") * 4)),
+    "thought.html-list": (
+        "reasoning",
+        _WORDS + "<ul>\n" + '  <li><a href="#">Link</a></li>\n' * 15 + "</ul>\n",
+    ),
+    "thought.inserts": (
+        "reasoning",
+        _WORDS + "INSERT INTO users (name, active) VALUES ('test', TRUE);\n" * 15,
+    ),
+    "thought.prayer": ("reasoning", _WORDS + "Lord, have mercy.\nChrist, have mercy.\n" * 6),
+    "thought.checklist": ("reasoning", _WORDS + "- [ ] Item\n" * 20),
+    "thought.tongue-twister": (
+        "reasoning",
+        _WORDS + "How much wood would a woodchuck chuck if a woodchuck could chuck wood? " * 4,
+    ),
+    "thought.very": ("reasoning", _WORDS + "It is " + "very " * 40 + "big."),
+}
