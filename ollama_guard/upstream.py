@@ -1,8 +1,9 @@
-"""The way to Ollama: one locked address, a throw-away transport for each call. Only this module knows httpx.
+"""The way to Ollama: one locked address, a connection of its own for each call. Only this module knows httpx.
 
 A shared httpx pool leaks its slots when streams are cut (encode/httpcore#1093), and cutting is the main path
-here; a transport of its own over one prebuilt SSL context costs next to nothing. Nothing is decoded, no
-redirect is followed, no proxy variable of the environment is read, and no header is added but Host.
+here. So each call speaks through httpx's own engine, httpcore, over one `Connection`, with no client, pool or
+request object above it. Nothing is decoded, no redirect is followed, no proxy variable of the environment is
+read, and no header is added but the length of a body.
 """
 
 import asyncio
@@ -10,8 +11,7 @@ import functools
 import ipaddress
 import socket
 import ssl
-from collections.abc import AsyncIterator, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any, Self
 
 import httpcore
@@ -19,6 +19,7 @@ import httpx
 import msgspec
 
 from ollama_guard.config.schema import Settings
+from ollama_guard.connection import Connection
 from ollama_guard.engine.messages import Header, Trouble
 
 PARTING_SEC = 0.05
@@ -27,6 +28,11 @@ chunk that nobody takes (ollama#17131), so it gets a moment in which everything 
 
 TAKE_SEC = 600.0
 """How long Ollama may take nothing of a request body; it hashes and stores uploads as they come."""
+
+WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
+"""Methods whose requests say their length even when it is none (RFC 9110 §8.6)."""
+
+TROUBLES = (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException)
 
 
 class UpstreamRefused(Exception):
@@ -43,7 +49,9 @@ class UpstreamFailure(Exception):
 
 @functools.cache
 def _tls() -> ssl.SSLContext:
-    return httpx.create_ssl_context(trust_env=False)  # 20 ms to build: once
+    context = httpx.create_ssl_context(trust_env=False)  # 20 ms to build: once
+    context.set_alpn_protocols(["http/1.1"])
+    return context
 
 
 def resolve(settings: Settings) -> "Upstream":
@@ -78,22 +86,18 @@ class Upstream:
         self.addresses = tuple(addresses)
         self.port = port
         self.authority = url.netloc.decode("ascii")
-        self._host = url.host
-        self._base = url.copy_with(port=port, raw_path=b"/")
-        self._timeout = {"connect": connect_sec, "read": None, "write": TAKE_SEC, "pool": None}
+        self.origin = httpcore.Origin(url.raw_scheme, url.raw_host, port)
+        self._connect_sec = connect_sec
+
+    async def connect(self, address: str) -> Connection:
+        """A connection to one of the locked addresses. Raises httpcore's errors."""
+        tls = _tls() if self.origin.scheme == b"https" else None
+        name = self.origin.host.decode("ascii")  # whose certificate is wanted, whatever the address
+        return await Connection.open(address, self.port, self._connect_sec, tls, name)
 
     def call(self) -> "Call":
         """A fresh call; use it as an async context manager."""
         return Call(self)
-
-    def request(
-        self, address: str, method: str, target: bytes, headers: Sequence[Header], body: Any
-    ) -> httpx.Request:
-        """A request to one locked address. `target`: raw path and query, with one leading slash."""
-        host = f"[{address}]" if ":" in address else address
-        url = self._base.copy_with(host=host, raw_path=target)
-        extensions = {"timeout": self._timeout, "sni_hostname": self._host}
-        return httpx.Request(method, url, headers=list(headers), extensions=extensions, **body)
 
     async def get_json(self, path: str, timeout: float) -> tuple[int, Any]:  # noqa: ASYNC109
         """GET a small JSON document. Raises UpstreamFailure; the body is None when it is not JSON."""
@@ -117,9 +121,8 @@ class Call:
         self.status = 0
         self.headers: Sequence[Header] = ()
         self._upstream = upstream
-        self._transport: httpx.AsyncHTTPTransport | None = None
-        self._response: httpx.Response | None = None
-        self._network: httpcore.AsyncNetworkStream | None = None
+        self._connection: Connection | None = None
+        self._answer: httpcore.Response | None = None
         self._parted = self._closed = False
         self._deadline: asyncio.TimerHandle | None = None
 
@@ -137,39 +140,49 @@ class Call:
         A body that comes piece by piece can be sent to the first address only. It goes out in chunks unless
         the headers give its length (RFC 9112 §6.3: a request with neither has no body).
         """
-        content: dict[str, Any]
-        if isinstance(body, bytes):
-            content, addresses = {"content": body}, self._upstream.addresses
-        else:
-            content, addresses = {"stream": _Pieces(body)}, self._upstream.addresses[:1]
-            if all(name.lower() != b"content-length" for name, _ in headers):
+        addresses = self._upstream.addresses
+        named = {name.lower() for name, _ in headers}
+        if not isinstance(body, bytes):
+            addresses = addresses[:1]
+            if b"content-length" not in named:
                 headers = [*headers, (b"transfer-encoding", b"chunked")]
-        for last, address in enumerate(addresses, start=1 - len(addresses)):
-            request = self._upstream.request(address, method, target, headers, content)
-            try:
-                await self._send(request)
-            except UpstreamFailure as failure:
-                if last == 0 or failure.trouble is not Trouble.CONNECT:
-                    raise
-            else:
-                return
-
-    async def _send(self, request: httpx.Request) -> None:
-        request.extensions["trace"] = self._trace  # httpcore tells it what it does
-        # verify: the context is shared; limits: this transport serves one request.
-        self._transport = httpx.AsyncHTTPTransport(
-            verify=_tls(),
-            trust_env=False,
-            limits=httpx.Limits(max_connections=1, max_keepalive_connections=0),
+        elif b"content-length" not in named and (body or method in WITH_BODY):
+            headers = [*headers, (b"content-length", b"%d" % len(body))]
+        origin = self._upstream.origin
+        request = httpcore.Request(
+            method,
+            httpcore.URL(scheme=origin.scheme, host=origin.host, port=origin.port, target=target),
+            headers=headers,
+            content=body,
+            extensions={"timeout": {"write": TAKE_SEC}},
         )
         try:
-            self._response = await self._transport.handle_async_request(request)
-        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            await self._connect(addresses)
+            await self._send(request)
+        except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
             raise UpstreamFailure(Trouble.CONNECT, self._unreachable(error)) from error
-        except httpx.TransportError as error:
+        except TROUBLES as error:
             raise _broken(error) from error
-        self.status = self._response.status_code
-        self.headers = self._response.headers.raw
+
+    async def _connect(self, addresses: Sequence[str]) -> None:
+        """Connect to the first address at which somebody listens."""
+        for last, address in enumerate(addresses, start=1 - len(addresses)):
+            try:
+                self._connection = await self._upstream.connect(address)
+            except (httpcore.ConnectError, httpcore.ConnectTimeout):
+                if last == 0:
+                    raise
+            else:
+                break
+        if self._parted:
+            raise UpstreamFailure(Trouble.CONNECT, "the call was cut while it connected")
+
+    async def _send(self, request: httpcore.Request) -> None:
+        assert self._connection is not None  # noqa: S101  # `_connect` has come back
+        protocol = httpcore.AsyncHTTP11Connection(self._upstream.origin, self._connection)
+        self._answer = await protocol.handle_async_request(request)
+        self.status = self._answer.status
+        self.headers = self._answer.headers
 
     def _unreachable(self, error: Exception) -> str:
         reason = str(error) or type(error).__name__
@@ -180,67 +193,65 @@ class Call:
 
     async def chunks(self) -> AsyncIterator[bytes]:
         """Body bytes as they come, de-chunked, otherwise untouched. Raises UpstreamFailure."""
-        if self._response is None:
+        if self._answer is None:
             return
-        stream = self._response.stream
-        assert isinstance(stream, httpx.AsyncByteStream)  # noqa: S101  # an async transport gives no other
+        stream = self._answer.stream
+        assert isinstance(stream, AsyncIterable)  # noqa: S101  # an async connection gives no other
         try:
             async for chunk in stream:
                 yield chunk
-        except httpx.TransportError as error:
+        except TROUBLES as error:
             raise _broken(error) from error
+
+    async def pour(self, take: Callable[[bytes], Awaitable[None]]) -> None:
+        """Give the body to `take`, as `chunks` would, but all that came in one read at once: the HTTP chunks
+        of a fast upstream are many, and each way through the guard costs. Raises UpstreamFailure.
+        """
+        parts: list[bytes] = []
+
+        async def give() -> None:
+            if parts:
+                data = b"".join(parts)
+                parts.clear()
+                await take(data)
+
+        if self._connection is not None:
+            self._connection.before_read = give
+        try:
+            async for chunk in self.chunks():
+                parts.append(chunk)  # noqa: PERF401  # `give` empties it meanwhile
+        except UpstreamFailure:
+            await give()  # what was good of the last read
+            raise
+        await give()
 
     def part(self, task: asyncio.Task[None]) -> None:
         """Close our half of the connection, so that the upstream sees the end while it is still being read.
 
         A connection that is only being made is closed as soon as it is there. `task`, which makes this call,
-        is cancelled PARTING_SEC later if it still hangs, but not while it closes: a connect or a close that
-        is cancelled in the wrong moment leaves its socket open (httpcore#1093).
+        is cancelled PARTING_SEC later if it still hangs, but not while it closes.
         """
         if self._parted or self._closed:
             return
         self._parted = True
         self._deadline = task.get_loop().call_later(PARTING_SEC, task.cancel)
-        if self._network is None:
-            return
-        sock = self._network.get_extra_info("socket")
-        if sock is not None:
-            with suppress(OSError):
-                sock.shutdown(socket.SHUT_WR)
-
-    async def _trace(self, event: str, info: dict[str, Any]) -> None:
-        if event != "connection.connect_tcp.complete":
-            return
-        self._network = info["return_value"]
-        if self._parted:
-            await self._network.aclose()
-            raise UpstreamFailure(Trouble.CONNECT, "the call was cut while it connected")
+        if self._connection is not None:
+            self._connection.half_close()
 
     async def close(self) -> None:
         """Close the connection, whatever state it is in."""
         self._closed = True
         if self._deadline is not None:
             self._deadline.cancel()
-        response, self._response = self._response, None
-        transport, self._transport = self._transport, None
-        with suppress(httpx.TransportError, httpcore.ConnectionNotAvailable, OSError):
-            if response is not None:
-                await response.stream.aclose()  # type: ignore[union-attr]
-            if transport is not None:
-                await transport.aclose()
+        connection, self._connection, self._answer = self._connection, None, None
+        if connection is not None:
+            await connection.aclose()
 
 
-class _Pieces(httpx.AsyncByteStream):
-    def __init__(self, pieces: AsyncIterator[bytes]) -> None:
-        self._pieces = pieces
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for piece in self._pieces:
-            yield piece
-
-
-def _broken(error: httpx.TransportError) -> UpstreamFailure:
+def _broken(error: Exception) -> UpstreamFailure:
     reason = str(error) or type(error).__name__
-    disconnected = isinstance(error, httpx.NetworkError) or "disconnect" in reason or "peer closed" in reason
+    disconnected = (
+        isinstance(error, httpcore.NetworkError) or "disconnect" in reason or "peer closed" in reason
+    )
     trouble = Trouble.RESET if disconnected else Trouble.PROTOCOL
     return UpstreamFailure(trouble, f"the connection to Ollama broke: {reason}")

@@ -6,11 +6,13 @@ import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing, suppress
 
+import httpx
 import pytest
 
 from mocks.server import MockOllama
 from ollama_guard.config.schema import Settings
 from ollama_guard.config.schema import Upstream as Section
+from ollama_guard.connection import Connection
 from ollama_guard.engine.messages import Trouble
 from ollama_guard.upstream import PARTING_SEC, Call, Upstream, UpstreamFailure, UpstreamRefused, resolve
 from tests.net import free_port, mock_server
@@ -45,8 +47,8 @@ def test_a_name_is_looked_up_once_and_for_good(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: answers.pop())
     upstream = resolve(settings("http://ollama.example:11434"))
     assert upstream.addresses == ("127.0.0.1",)
-    request = upstream.request("127.0.0.1", "GET", b"/x?y", [], {"content": b""})  # no second answer to pop
-    assert str(request.url) == "http://127.0.0.1:11434/x?y"
+    with pytest.raises(UpstreamFailure):  # nobody is there; and there is no second answer to pop
+        call_with(upstream, "GET", b"/x?y")
 
 
 def test_one_address_of_a_name_that_is_not_loopback_spoils_all(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,9 +71,21 @@ def test_what_is_no_address_is_refused_with_its_name(url: str) -> None:
     "target", [b"//evil.example/x", b"/@evil.example", b"/http://evil.example/", b"/a%2F..%2Fb?c=d"]
 )
 def test_no_target_leads_to_another_host(target: bytes) -> None:
-    upstream = resolve(settings("http://127.0.0.1:11434"))
-    request = upstream.request("127.0.0.1", "GET", target, [], {"content": b""})
-    assert (request.url.host, request.url.port, request.url.raw_path) == ("127.0.0.1", 11434, target)
+    async def go() -> bytes:
+        asked: list[bytes] = []
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            asked.append(await reader.readuntil(b"\r\n\r\n"))
+            writer.close()
+
+        async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+            upstream = resolve(settings(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"))
+            with pytest.raises(UpstreamFailure):
+                async with upstream.call() as call:
+                    await call.send("GET", target, [(b"host", b"x")], b"")
+        return asked[0]
+
+    assert asyncio.run(go()).startswith(b"GET " + target + b" HTTP/1.1\r\nhost: x\r\n")
 
 
 # --- calling -----------------------------------------------------------------------------------------------
@@ -112,7 +126,7 @@ def test_a_body_in_pieces_without_a_length_goes_out_in_chunks(mock: MockOllama) 
 
 def test_the_second_address_is_tried_where_nobody_listens_at_the_first(mock: MockOllama) -> None:
     upstream = resolve(settings(mock.url))
-    two = Upstream(upstream._base, ("127.0.0.2", "127.0.0.1"), upstream.port, 5.0)
+    two = Upstream(httpx.URL(mock.url), ("127.0.0.2", "127.0.0.1"), upstream.port, 5.0)
     assert call_with(two, "GET", b"/api/version")[0] == 200
 
 
@@ -231,19 +245,21 @@ def test_a_call_is_over_soon_whenever_it_is_cut_and_the_upstream_sees_it(turns: 
 
 def test_a_cut_never_interrupts_the_closing(monkeypatch: pytest.MonkeyPatch) -> None:
     # It did: a close that was cancelled left its socket open, one in some thirty cuts.
-    async def slow_close(_: object) -> None:
+    async def slow_close(connection: Connection) -> None:
         await asyncio.sleep(3 * PARTING_SEC)
+        await at_once(connection)
         closed.append("whole")
 
+    at_once = Connection.aclose
     closed: list[str] = []
-    monkeypatch.setattr("httpx.AsyncHTTPTransport.aclose", slow_close)
+    monkeypatch.setattr("ollama_guard.connection.Connection.aclose", slow_close)
     with closing(listening()) as listener:
 
         async def go() -> None:
             call = to(listener).call()
             async with asyncio.TaskGroup() as tasks:
                 task = tasks.create_task(attempt(call))
-                while call._network is None:
+                while call._connection is None:
                     await asyncio.sleep(0)
                 call.part(task)
                 sock, _ = await asyncio.to_thread(listener.accept)

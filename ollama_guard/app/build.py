@@ -7,11 +7,12 @@ from collections.abc import Callable
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from ollama_guard import __version__
+from ollama_guard.app.cors import is_preflight, own_headers, preflight, readable
 from ollama_guard.app.front import Front
 from ollama_guard.app.gate import STOP_PATH, Gate
 from ollama_guard.app.registry import Registry
@@ -41,7 +42,10 @@ def build(
 
     front = Front(settings, upstream, registry, record, counters.relayed)
 
-    async def health(_: Request) -> JSONResponse:
+    async def health(request: Request) -> Response:
+        for_pages = own_headers(request.scope["headers"])
+        if is_preflight(request.scope):
+            return readable(preflight(request.scope), for_pages)
         state = {
             "status": "draining" if registry.draining else "ok",
             "version": __version__,
@@ -50,7 +54,7 @@ def build(
             "uptime_sec": round(time.monotonic() - started, 1),
             "counters": counters.snapshot(),
         }
-        return JSONResponse(state)
+        return readable(JSONResponse(state), for_pages)
 
     async def stop(request: Request) -> JSONResponse:
         given = request.headers.get("x-ollama-guard-control", "")
@@ -61,7 +65,7 @@ def build(
         return JSONResponse({"status": "stopping", "live": registry.live}, 202)
 
     routes = [
-        Route("/guard/health", health, methods=["GET"]),
+        Route("/guard/health", health, methods=["GET", "OPTIONS"]),
         Route(STOP_PATH, stop, methods=["POST"]),
     ]
     gate = Middleware(Gate, settings.server, loopback=is_loopback(settings.server.host))

@@ -8,11 +8,12 @@ queue for the writer task; when it is full the upstream is no longer read, unles
 import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from starlette.types import Send as AsgiSend
 
 from ollama_guard.app.inbound import Inbound
-from ollama_guard.app.outbound import ClientStalled, status_for_client, write
+from ollama_guard.app.outbound import ClientStalled, Outbound, status_for_client
 from ollama_guard.engine.messages import (
     Abort,
     Begin,
@@ -71,6 +72,7 @@ class Driver:
         self._upstream = upstream
         self._inbound = inbound
         self._send = send
+        self._body = Outbound(send)
         self._target = target
         self._headers = headers
         self._on_record = on_record
@@ -99,6 +101,7 @@ class Driver:
                 self._part_with_all()
         finally:
             self._set_timer(None)
+            self._body.close()
         if self._fault is not None:
             raise self._fault
 
@@ -176,10 +179,7 @@ class Driver:
                 await call.send("POST", target, self._headers(what.body), what.body)
                 if not opened.parting:
                     self._feed(Headers(number, call.status, end_to_end(call.headers), self._loop.time()))
-                async for chunk in call.chunks():
-                    if not opened.parting:
-                        self._feed(Bytes(number, chunk, self._loop.time()))
-                    await self._room(opened)
+                await call.pour(partial(self._take, opened))
             if not opened.parting:
                 self._feed(Closed(number, self._loop.time()))
         except UpstreamFailure as failure:
@@ -188,6 +188,12 @@ class Driver:
         except asyncio.CancelledError:
             if not opened.parting:  # not our own cut: the whole exchange is being cancelled
                 raise
+
+    async def _take(self, opened: OpenCall, data: bytes) -> None:
+        if not opened.parting:
+            self._feed(Bytes(opened.number, data, self._loop.time()))
+        if self._queued > self._buffer_bytes:
+            await self._room(opened)
 
     async def _room(self, opened: OpenCall) -> None:
         while self._queued > self._buffer_bytes and not opened.parting:
@@ -244,7 +250,7 @@ class Driver:
             parts.append(self._queue.popleft().data)  # type: ignore[union-attr]
         data = b"".join(parts)
         try:
-            await write(self._send, data)
+            await self._body.write(data)
         except ClientStalled:
             self._feed(ClientGone(self._loop.time()))
         self._queued -= len(data)

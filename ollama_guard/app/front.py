@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from ollama_guard.app.cors import own_headers, readable
 from ollama_guard.app.driver import Driver
 from ollama_guard.app.inbound import ClientLeft, Inbound, TooLarge, TooSlow
 from ollama_guard.app.policies import policy_for
@@ -13,6 +14,7 @@ from ollama_guard.app.registry import Registry
 from ollama_guard.app.relay import Relay
 from ollama_guard.config.schema import Settings
 from ollama_guard.engine.messages import Header, Record
+from ollama_guard.engine.policy import Policy
 from ollama_guard.engine.streaks import BlockCounts
 from ollama_guard.engine.stream import Exchange
 from ollama_guard.engine.words import DRAINING, NAMESPACE
@@ -21,8 +23,13 @@ from ollama_guard.wire.dialect import Dialect, Request
 from ollama_guard.wire.headers import for_upstream
 from ollama_guard.wire.table import dialect_for
 
+CODINGS = frozenset({"br", "compress", "deflate", "gzip", "x-gzip", "zstd"})
+"""Names that may stand in the log (RFC 9110 §8.4.1); what else a client writes there may not."""
+
 MODELS_KEPT = 512
-"""Models of which it is remembered whether they go on in place."""
+"""Models of which is remembered what holds for them, and whether they go on in place."""
+NAME_KEPT = 256
+"""Characters of a model's name that is remembered."""
 
 
 class Front:
@@ -43,12 +50,17 @@ class Front:
         self._on_record = on_record
         self._on_relay = on_relay
         self._memory: dict[str, bool] = {}
+        self._policies: dict[str, Policy] = {}
         self._blocks = BlockCounts()
+        self._told_unread: set[str] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         inbound = Inbound(receive, self._settings.server.body_timeout_sec)
         dialect = dialect_for(scope["method"], scope["path"])
-        if dialect is None or _encoded(scope):
+        coding = _encoding(scope)
+        if dialect is None or coding:
+            if dialect is not None:
+                self._unread(dialect, coding)
             await self._relay(scope, receive, send, inbound, inbound.chunks())
             return
         body = await self._body(scope, receive, send, inbound, dialect)
@@ -58,7 +70,7 @@ class Front:
         if request is None:
             await self._relay(scope, receive, send, inbound, body)
         elif refused := self._no_room(dialect):
-            await refused(scope, receive, send)
+            await readable(refused, own_headers(scope["headers"]))(scope, receive, send)
         else:
             await self._guard(scope, send, inbound, dialect, request)
 
@@ -72,20 +84,35 @@ class Front:
             return None
         except TooLarge:
             text = f"the request is larger than {limit} MiB (server.max_body_mb)"
-            refused = _refusal(dialect, 413, NAMESPACE + "request_too_large", text)
+            refused = self._refusal(dialect, 413, NAMESPACE + "request_too_large", text)
         except TooSlow:
             text = "the request body did not come in time (server.body_timeout_sec)"
-            refused = _refusal(dialect, 408, NAMESPACE + "request_timeout", text)
-        await refused(scope, receive, send)
+            refused = self._refusal(dialect, 408, NAMESPACE + "request_timeout", text)
+        await readable(refused, own_headers(scope["headers"]))(scope, receive, send)
         return None
+
+    def _unread(self, dialect: Dialect, coding: str) -> None:
+        """Tell the operator, once for each API, that somebody's answers there are not guarded."""
+        if dialect.name in self._told_unread:
+            return
+        self._told_unread.add(dialect.name)
+        why = f"the request's body is compressed ({coding}), and passes unread"
+        self._on_record("", Record("unguarded", {"dialect": dialect.name, "why": why}))
 
     def _no_room(self, dialect: Dialect) -> Response | None:
         if self._registry.draining:
-            return _refusal(dialect, 503, DRAINING, "ollama-guard is being restarted; send the request again")
+            text = "ollama-guard is being restarted; send the request again"
+            return self._refusal(dialect, 503, DRAINING, text)
         if self._registry.live >= self._settings.server.max_exchanges:
             text = "too many answers at once (server.max_exchanges); try again shortly"
-            return _refusal(dialect, 503, NAMESPACE + "busy", text)
+            return self._refusal(dialect, 503, NAMESPACE + "busy", text)
         return None
+
+    def _refusal(self, dialect: Dialect, status: int, kind: str, message: str) -> Response:
+        """Turn a request away, and write it down: there is no exchange that would."""
+        self._on_record("", Record("refused", {"dialect": dialect.name, "status": status, "error": kind}))
+        headers = {"retry-after": "5"} if status == 503 else {}
+        return Response(dialect.failure(status, kind, message), status, headers, "application/json")
 
     async def _guard(
         self, scope: Scope, send: Send, inbound: Inbound, dialect: Dialect, request: Request
@@ -96,9 +123,10 @@ class Front:
         exchange = Exchange(
             dialect,
             request,
-            policy_for(self._settings, request.model),
+            self._policy(request.model),
             at=time.time(),
             extra_headers=[(b"x-ollama-guard", name.encode())],
+            own_headers=own_headers(scope["headers"]),
             memory=self._memory,
             blocks=self._blocks,
         )
@@ -120,6 +148,16 @@ class Front:
         )
         with self._registry.entry(driver.drain):
             await driver.run()
+
+    def _policy(self, model: str) -> Policy:
+        policy = self._policies.get(model)
+        if policy is None:
+            policy = policy_for(self._settings, model)
+            if len(self._policies) >= MODELS_KEPT:
+                self._policies.clear()
+            if len(model) <= NAME_KEPT:  # it is the client's word, and may be of any length
+                self._policies[model] = policy
+        return policy
 
     async def _relay(
         self, scope: Scope, receive: Receive, send: Send, inbound: Inbound, body: bytes | AsyncIterator[bytes]
@@ -150,17 +188,14 @@ def _target(scope: Scope) -> bytes:
     return path + b"?" + query if query else path
 
 
-def _encoded(scope: Scope) -> bool:
-    """Whether the body is compressed (Ollama takes zstd on some routes): it cannot be read, so it passes."""
-    codings = [value for name, value in scope["headers"] if name.lower() == b"content-encoding"]
-    return any(value.strip().lower() != b"identity" for value in codings)
+def _encoding(scope: Scope) -> str:
+    """How the body is compressed, "" if it is not. Ollama takes zstd on some routes; it passes unread."""
+    values = [value for name, value in scope["headers"] if name.lower() == b"content-encoding"]
+    codings = {coding.strip().lower().decode("latin-1") for value in values for coding in value.split(b",")}
+    codings -= {"", "identity"}
+    return ", ".join(sorted(codings)) if codings <= CODINGS else "in a way of its own"
 
 
 def _has_body(scope: Scope) -> bool:
     names = {name.lower() for name, _ in scope["headers"]}
     return b"content-length" in names or b"transfer-encoding" in names
-
-
-def _refusal(dialect: Dialect, status: int, kind: str, message: str) -> Response:
-    headers = {"retry-after": "5"} if status == 503 else {}
-    return Response(dialect.failure(status, kind, message), status, headers, "application/json")

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from ollama_guard.app.cors import is_preflight, own_headers, readable
 from ollama_guard.config.schema import Server
 
 LOCAL_SUFFIXES = (".localhost", ".local", ".internal")
@@ -26,6 +27,7 @@ PRIVATE_NETS = tuple(
 )
 """What Go's netip.Addr.IsPrivate takes. Python's `is_private` takes documentation addresses too."""
 STOP_PATH = "/guard/stop"
+ASKS = "this guard asks for its token"
 MAX_HEADERS = 100
 MAX_TARGET = 16_384
 
@@ -59,7 +61,14 @@ class Gate:
         headers = {"connection": "close"}
         if refusal.status == 401:
             headers["www-authenticate"] = "Bearer"
-        await JSONResponse({"error": refusal.message}, refusal.status, headers)(scope, receive, send)
+        response = JSONResponse({"error": refusal.message}, refusal.status, headers)
+        await readable(response, self._for_pages(scope["headers"]))(scope, receive, send)
+
+    def _for_pages(self, headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+        """A page that is let in may read why its request was not."""
+        hosts = _values(headers, b"host")
+        refused = self._bad_host(hosts) or self._bad_origin(headers)
+        return [] if refused else own_headers(headers)
 
     def _refusal(self, scope: Scope) -> Refusal | None:
         headers: list[tuple[bytes, bytes]] = scope["headers"]
@@ -68,7 +77,8 @@ class Gate:
             or _bad_framing(headers)
             or self._bad_host(_values(headers, b"host"))
             or self._bad_origin(headers)
-            or (None if _tokenless(scope) else self._bad_token(headers))
+            # /guard/stop has a token of its own; a preflight does nothing, and is from an allowed origin
+            or (None if is_preflight(scope) or scope["path"] == STOP_PATH else self._bad_token(headers))
             or _own_loop(headers)
         )
 
@@ -130,7 +140,7 @@ class Gate:
         # As bytes: what is not ASCII in it comes as UTF-8, if it comes at all.
         if any(hmac.compare_digest(one.strip(), token.encode()) for one in given):
             return None
-        return Refusal(401, "this guard asks for its token, as `Authorization: Bearer …` or `x-api-key`")
+        return Refusal(401, f"{ASKS}, as `Authorization: Bearer …` or `x-api-key`")
 
 
 def host_name(value: str) -> str | None:
@@ -144,16 +154,6 @@ def host_name(value: str) -> str | None:
         return None
     name = (parts.hostname or "").removesuffix(".")
     return name or None
-
-
-def _tokenless(scope: Scope) -> bool:
-    """Requests that need no token: /guard/stop, which has one of its own, and a browser's preflight.
-
-    A preflight never carries credentials (Fetch §4.8), does nothing, and comes from an allowed origin.
-    """
-    names = {name.lower() for name, _ in scope["headers"]}
-    preflight = scope["method"] == "OPTIONS" and {b"origin", b"access-control-request-method"} <= names
-    return preflight or scope["path"] == STOP_PATH
 
 
 def _values(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> list[str]:

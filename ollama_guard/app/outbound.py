@@ -27,12 +27,52 @@ class ClientStalled(Exception):
     """The client has taken nothing for WRITE_STALL_SEC."""
 
 
-async def write(send: Send, data: bytes) -> None:
-    """Write body bytes, more to come. Raises ClientStalled."""
-    for at in range(0, len(data), WRITE_BYTES):
-        piece = data[at : at + WRITE_BYTES]
+class Outbound:
+    """Writes the body of one response. To be closed when the response is over.
+
+    One timer watches all of its writes: setting and cancelling one for each would cost more than the write.
+    """
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._loop = asyncio.get_running_loop()
+        self._began: float | None = None  # of the write that is under way
+        self._writer: asyncio.Task[object] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._stalled = False
+
+    async def write(self, data: bytes) -> None:
+        """Write body bytes, more to come. Raises ClientStalled."""
+        for at in range(0, len(data), WRITE_BYTES):
+            await self._write(data[at : at + WRITE_BYTES])
+
+    def close(self) -> None:
+        """Watch no more."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    async def _write(self, piece: bytes) -> None:
+        self._began = self._loop.time()
+        if self._timer is None:
+            self._writer = asyncio.current_task()
+            self._timer = self._loop.call_later(WRITE_STALL_SEC, self._look)
         try:
-            async with asyncio.timeout(WRITE_STALL_SEC):
-                await send({"type": "http.response.body", "body": piece, "more_body": True})
-        except TimeoutError:
-            raise ClientStalled from None
+            await self._send({"type": "http.response.body", "body": piece, "more_body": True})
+        except asyncio.CancelledError:
+            if self._stalled and self._writer is not None and self._writer.uncancel() == 0:
+                raise ClientStalled from None
+            raise
+        finally:
+            self._began = None
+
+    def _look(self) -> None:
+        self._timer = None
+        if self._began is None:
+            return  # the next write sets it again
+        due = self._began + WRITE_STALL_SEC
+        if self._loop.time() < due:
+            self._timer = self._loop.call_at(due, self._look)
+        elif self._writer is not None:
+            self._stalled = True
+            self._writer.cancel()

@@ -1,12 +1,16 @@
 """From settings to the frozen policy of one exchange."""
 
 from dataclasses import replace
+from functools import lru_cache
+from typing import Any
 
 from ollama_guard.config.models import for_model, is_cloud
 from ollama_guard.config.schema import Channel, Detect, LadderStep, Settings
 from ollama_guard.config.tables import read_table
+from ollama_guard.config.watching import LONGEST_UNIT
 from ollama_guard.detect.finding import Kind
-from ollama_guard.detect.rules import Band, ChannelRules, Table, WatchRules, preset, with_spans
+from ollama_guard.detect.ignored import Ignored
+from ollama_guard.detect.rules import ANY, Band, ChannelRules, OwnTable, Table, WatchRules, preset, with_spans
 from ollama_guard.detect.silence import SilenceLimits
 from ollama_guard.detect.streak import StreakRules
 from ollama_guard.engine.policy import Action, EmptyPolicy, Policy, Step, TruncatedPolicy, Wording
@@ -124,7 +128,7 @@ def _rules(detect: Detect) -> WatchRules:
         repeat_span_min=detect.repeat_span_min,
         content_repeat_span_min=detect.content_repeat_span_min,
     )
-    core, channels, actions = detect.repeat_core_min, detect.channels, detect.actions
+    channels, actions = detect.channels, detect.actions
     return replace(
         rules,
         window=detect.window,
@@ -132,28 +136,58 @@ def _rules(detect: Detect) -> WatchRules:
         variant=detect.variant and actions.variant != OFF,
         drift=detect.drift and actions.drift != OFF,
         novelty=detect.novelty and actions.novelty != OFF,
-        reasoning=_channel(rules.reasoning, channels.reasoning, core, enabled=detect.reasoning),
-        content=_channel(rules.content, channels.content, core, enabled=detect.content),
-        tool=_channel(rules.tool, channels.tool, core, enabled=detect.tool_arguments),
+        reasoning=_channel(rules.reasoning, channels.reasoning, detect, enabled=detect.reasoning),
+        content=_channel(rules.content, channels.content, detect, enabled=detect.content),
+        tool=_channel(rules.tool, channels.tool, detect, enabled=detect.tool_arguments),
     )
 
 
-def _channel(rules: ChannelRules, own: Channel, core_min: int | None, *, enabled: bool) -> ChannelRules:
+def _channel(rules: ChannelRules, own: Channel, detect: Detect, *, enabled: bool) -> ChannelRules:
     """A channel's own numbers before those of all channels, and those before the preset's.
 
     An own table says how many repeats are needed, in full: so it takes the place of the preset's smallest run
     and of its scale too. White space alone keeps limits of its own.
     """
-    text = own.table or (f"*:{own.repeats}" if own.repeats is not None else "")
+    text = _table_of(own) or ("" if own.span_min is not None else _table_of(detect))
     if text:
-        table: Table = tuple(Band(length, repeats - 1, 0) for length, repeats in read_table(text))
+        table = _bands(text)
         rules = replace(rules, span_min=None, scale=1.0, text=table, emoji=table, flat=table, rule=table)
+        rules = replace(rules, markup=None, figures=None, blob=None)  # by the same, times `code`
     said = {
-        "core_min": core_min if own.core_min is None else own.core_min,
-        **{name: getattr(own, name) for name in ("span_min", "scale", "code", "asked", "blank_run")},
+        "span_min": own.span_min,
+        "core_min": detect.repeat_core_min if own.core_min is None else own.core_min,
+        **{name: _said(name, own, detect) for name in ("scale", "code", "asked", "blank_run")},
     }
     given = {name: value for name, value in said.items() if value is not None}
-    return replace(rules, enabled=enabled, **given)
+    return replace(
+        rules,
+        enabled=enabled,
+        code_alike=bool(text) or "code" in given,
+        padding_run=max(rules.padding_run, given.get("blank_run", 0)),
+        unit_min=_said("unit_min", own, detect),
+        unit_max=ANY if (most := _said("unit_max", own, detect)) == LONGEST_UNIT else most,
+        ignored=Ignored(
+            chars=_said("ignore_chars", own, detect),
+            strings=_said("ignore_strings", own, detect),
+            space=_said("strip_space", own, detect),
+        ),
+        **given,
+    )
+
+
+def _said(name: str, own: Channel, detect: Detect) -> Any:
+    value = getattr(own, name)
+    return getattr(detect, name) if value is None else value
+
+
+def _table_of(own: Channel | Detect) -> str:
+    """A policy has become a table before this (`config.own_policies`)."""
+    return own.table or (f"*:{own.repeats}" if own.repeats is not None else "")
+
+
+@lru_cache(maxsize=64)
+def _bands(text: str) -> Table:
+    return OwnTable(Band(length, repeats - 1, 0) for length, repeats in read_table(text))
 
 
 def _limits(settings: Settings, *, cloud: bool) -> SilenceLimits:

@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from contextlib import closing
 
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
+from ollama_guard.app.cors import is_preflight, own_headers, preflight, readable
 from ollama_guard.app.inbound import ClientLeft, Inbound, TooSlow
-from ollama_guard.app.outbound import ClientStalled, status_for_client, write
+from ollama_guard.app.outbound import ClientStalled, Outbound, status_for_client
 from ollama_guard.engine.messages import Header
 from ollama_guard.upstream import Call, Upstream, UpstreamFailure
 from ollama_guard.wire.headers import end_to_end
@@ -57,7 +59,8 @@ class Relay:
                 await self._answer(call)
         except UpstreamFailure as failure:
             if not self._started and not self._gone.is_set():
-                await self._refuse(JSONResponse({"error": str(failure)}, 502))
+                refused = JSONResponse({"error": str(failure)}, 502)
+                await self._refuse(preflight(self._scope) if is_preflight(self._scope) else refused)
         except TooSlow:
             await self._refuse(JSONResponse({"error": "the request body did not come in time"}, 408))
         except (ClientLeft, ClientStalled):
@@ -70,12 +73,13 @@ class Relay:
             {"type": "http.response.start", "status": status_for_client(call.status), "headers": headers}
         )
         self._started = True
-        async for chunk in call.chunks():
-            if not self._gone.is_set():  # after that it is only read, and the client gets no ending
-                await write(self._send, chunk)
+        with closing(Outbound(self._send)) as out:
+            async for chunk in call.chunks():
+                if not self._gone.is_set():  # after that it is only read, and the client gets no ending
+                    await out.write(chunk)
         if not self._gone.is_set():
             await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _refuse(self, response: Response) -> None:
         self._started = True
-        await response(self._scope, self._receive, self._send)
+        await readable(response, own_headers(self._scope["headers"]))(self._scope, self._receive, self._send)

@@ -4,7 +4,8 @@ An attempt only judges. What follows from a verdict is decided in `stream.py`.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.silence import Silence
@@ -28,8 +29,7 @@ JUDGED_ENDINGS = frozenset({"stop", "length", "tool_calls"})
 """Other reasons (`load`, `unload`) end something that is no generation."""
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(Struct, frozen=True):
     """A frame that was read: its events, and the verdict that fell in it."""
 
     frame: Frame
@@ -66,6 +66,7 @@ class Attempt:
         self.tags = ThinkTags()
         self.judge_calls: Callable[[list[Call]], Finding | None] = lambda _: None
         self._calls: dict[int, tuple[str, str]] = {}
+        self.first_ended = False  # of the alternative answers (`n` > 1) the one that is gone on from
         self._choices = 1
         self._last = 0
         self._watching = True
@@ -99,8 +100,11 @@ class Attempt:
             return Judged(frame, ())
         events = self._session.read(frame)
         self._silence.event(self._now)  # also one that says nothing: /v1/completions hides reasoning so
-        found = [finding for event in events if (finding := self._event(event)) is not None]
-        return Judged(frame, events, found[0] if found and self._watching else None)
+        first: Finding | None = None
+        for event in events:
+            finding = self._event(event)
+            first = first or finding
+        return Judged(frame, events, first if self._watching else None)
 
     def _event(self, event: Event) -> Finding | None:
         match event:
@@ -114,6 +118,7 @@ class Attempt:
                     return self._watch.feed(f"tool:{event.index}", event.arguments)
             case Finish():
                 self.finish = event.reason
+                self.first_ended |= not event.choice
                 return (
                     self._pieces(self.tags.rest())
                     or self.judge_calls(self.calls)
@@ -150,8 +155,11 @@ class Attempt:
         return self._pieces(self.tags.split(event.text))
 
     def _pieces(self, pieces: list[Piece]) -> Finding | None:
-        found = [finding for piece in pieces if (finding := self._piece(*piece)) is not None]
-        return found[0] if found else None
+        first: Finding | None = None
+        for channel, text in pieces:
+            finding = self._piece(channel, text)
+            first = first or finding
+        return first
 
     def _piece(self, channel: Channel, text: str) -> Finding | None:
         if channel is Channel.REASONING:
@@ -159,7 +167,7 @@ class Attempt:
             stalled = self._silence.reasoning(len(text), self._now)
             if stalled is not None:
                 return stalled
-        else:
+        elif not self.answered:
             self.answered = True
             self._silence.answer(self._now)
         finding = self._watch.feed(channel, text)

@@ -4,7 +4,6 @@ Everything for the client goes through here, so that "one start, whole frames, o
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 
 from ollama_guard.engine.messages import Abort, End, Forget, Header, Output, Send, Start
@@ -48,8 +47,12 @@ class ShownText:
 class ClientSide:
     """Writes to the client through outputs that `take` hands over."""
 
-    def __init__(self, dialect: Dialect, request: Request, session: Session) -> None:
+    def __init__(
+        self, dialect: Dialect, request: Request, session: Session, own_headers: Sequence[Header] = ()
+    ) -> None:
+        """`own_headers` go with a response that the guard begins before the upstream, or instead of it."""
         self.session = session
+        self._own_headers = own_headers
         self.whole = not request.stream
         self.piped = False  # what comes is not ours to read, and goes through as it is
         self.started = False
@@ -97,7 +100,7 @@ class ClientSide:
     def start_stream(self, extra: Sequence[Header], now: float) -> None:
         """Begin the response before the upstream has: 200 and what the client asked for."""
         kind = self._dialect.single_type if self.whole else self._dialect.media_type
-        self.start(200, [(b"content-type", kind.encode()), *extra], now)
+        self.start(200, [(b"content-type", kind.encode()), *extra, *self._own_headers], now)
 
     def begin(self, status: int, headers: Sequence[Header], extra: Sequence[Header], now: float) -> None:
         """The upstream's stream has begun, and the client's with it, unless it waits for a whole."""
@@ -187,7 +190,7 @@ class ClientSide:
         """An error response of our own, instead of a stream."""
         body = self._dialect.failure(status, kind, message)
         own = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-        self.start(status, [*own, *headers], now)
+        self.start(status, [*own, *headers, *self._own_headers], now)
         self._send(body, now)
         self._terminal(End())
 
@@ -270,4 +273,4 @@ def _within(event: Event, left: dict[Channel, int | None]) -> Event | None:
         return event
     left[event.channel] = max(0, limit - len(event.text))
     kept = event.text[:limit]
-    return replace(event, text=kept) if kept else None
+    return Text(event.channel, kept) if kept else None

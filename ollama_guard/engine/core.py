@@ -30,11 +30,13 @@ class Core:
         *,
         at: float = 0.0,
         extra_headers: Sequence[Header] = (),
+        own_headers: Sequence[Header] = (),
         memory: MutableMapping[str, bool] | None = None,
         blocks: BlockCounts | None = None,
     ) -> None:
         """`at` is wall clock seconds, for stamps that the dialect must write itself.
 
+        `extra_headers` go with every guarded answer, `own_headers` with those that the guard begins itself.
         `memory`: which models continue an answer in place; `blocks`: tool calls blocked in a user's turn.
         Both are kept by the caller for all its exchanges.
         """
@@ -44,7 +46,7 @@ class Core:
         self._policy = policy
         self._extra = extra_headers
         self._at = at
-        self._client = ClientSide(dialect, request, dialect.session(request, at=at))
+        self._client = ClientSide(dialect, request, dialect.session(request, at=at), own_headers)
         self._ladder = Ladder(policy, tools=request.tools, prompt=request.prompt)
         self._streaks = Streaks(dialect, request, policy.streak, blocks or BlockCounts())
         self._held = HoldBack(policy.held_bytes, whole_answers=self._streaks.armed)

@@ -6,8 +6,9 @@ space between two words is put in. Text is held only while it could still be suc
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TypeGuard
+
+from msgspec.structs import replace
 
 from ollama_guard.events import Channel, Event, Finish, Text, ToolDelta
 

@@ -4,9 +4,10 @@ Every input carries `now`, a monotonic clock reading in seconds; it never goes b
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
+
+from msgspec import Struct
 
 Header = tuple[bytes, bytes]
 
@@ -22,15 +23,13 @@ class Trouble(Enum):
 # --- inputs ---------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Begin:
+class Begin(Struct, frozen=True):
     """The exchange starts."""
 
     now: float
 
 
-@dataclass(frozen=True, slots=True)
-class Headers:
+class Headers(Struct, frozen=True):
     """Status line and headers of an attempt's response (end-to-end headers only)."""
 
     attempt: int
@@ -39,8 +38,7 @@ class Headers:
     now: float
 
 
-@dataclass(frozen=True, slots=True)
-class Bytes:
+class Bytes(Struct, frozen=True):
     """Body bytes of an attempt, split anyhow; never empty."""
 
     attempt: int
@@ -48,16 +46,14 @@ class Bytes:
     now: float
 
 
-@dataclass(frozen=True, slots=True)
-class Closed:
+class Closed(Struct, frozen=True):
     """An attempt's body ended as HTTP says it should."""
 
     attempt: int
     now: float
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(Struct, frozen=True):
     """An attempt failed below HTTP."""
 
     attempt: int
@@ -66,22 +62,19 @@ class Failed:
     now: float
 
 
-@dataclass(frozen=True, slots=True)
-class Tick:
+class Tick(Struct, frozen=True):
     """The time asked for by the latest `Wake` has come (or some time after it)."""
 
     now: float
 
 
-@dataclass(frozen=True, slots=True)
-class ClientGone:
+class ClientGone(Struct, frozen=True):
     """The client closed its connection."""
 
     now: float
 
 
-@dataclass(frozen=True, slots=True)
-class Drain:
+class Drain(Struct, frozen=True):
     """The service ends, and waits no longer for this exchange."""
 
     now: float
@@ -93,8 +86,7 @@ Input = Begin | Headers | Bytes | Closed | Failed | Tick | ClientGone | Drain
 # --- outputs --------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Open:
+class Open(Struct, frozen=True):
     """Send this request upstream. At most one attempt is open; an earlier one has been cut before.
 
     path is None for the client's own target; set for a helper request of the guard's (recovery).
@@ -105,52 +97,44 @@ class Open:
     path: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Struct, frozen=True):
     """Close this attempt's connection now, reading on while it closes. Its later inputs are ignored."""
 
     attempt: int
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(Struct, frozen=True):
     """Status and headers for the client. Once, before any `Send`."""
 
     status: int
     headers: Sequence[Header]
 
 
-@dataclass(frozen=True, slots=True)
-class Send:
+class Send(Struct, frozen=True):
     """Bytes for the client; while it is guarded, whole frames."""
 
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class End:
+class End(Struct, frozen=True):
     """The response ends as HTTP says it should. Terminal."""
 
 
-@dataclass(frozen=True, slots=True)
-class Abort:
+class Abort(Struct, frozen=True):
     """Close the client's connection without an ending, so that it sees a network error. Terminal."""
 
 
-@dataclass(frozen=True, slots=True)
-class Forget:
+class Forget(Struct, frozen=True):
     """The client is gone; nothing more can be said to it. Terminal."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wake:
+class Wake(Struct, frozen=True):
     """Send a `Tick` at this time. Replaces the one asked for before; None wants no tick."""
 
     at: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """A row for the log: something was decided, or the exchange is over (`event == "exchange"`)."""
 
     event: str

@@ -4,9 +4,10 @@ This module says what each input does in each state; `attempt.py` judges what co
 `client.py` writes what goes to the client, `verdicts.py` decides what follows from a finding, `ladder.py`
 knows what is left to try, `timing.py` what is due.
 """
+# ruff: noqa: SLF001  # the table at the end names what is private to its own class
 
 from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 from ollama_guard.engine import words
@@ -30,58 +31,18 @@ from ollama_guard.engine.refusal import Refusal
 from ollama_guard.engine.states import EngineError, State
 from ollama_guard.engine.timing import Timing
 
-Handler = Callable[[Any], None]
-
 
 class Exchange(Timing):
     """The state machine of one guarded request."""
-
-    @cached_property
-    def _handlers(self) -> dict[tuple[State, type], Handler]:
-        """What each state does with each input. A pair that is not here cannot happen, and raises."""
-        guarding: dict[type, Handler] = {Bytes: self._bytes, Closed: self._closed, Failed: self._broke}
-        waiting: dict[type, Handler] = {Headers: self._headers, Closed: self._closed, Failed: self._broke}
-        piping: dict[type, Handler] = {Bytes: self._pipe, Closed: self._piped, Failed: self._pipe_broke}
-        refused: dict[type, Handler] = {
-            Bytes: self._refusal_bytes,
-            Closed: self._refused,
-            Failed: self._refused,
-        }
-        recovering: dict[type, Handler] = {
-            Headers: lambda _: None,
-            Bytes: lambda _: None,
-            Closed: self._unloaded,
-            Failed: self._unloaded,
-        }
-        probing: dict[type, Handler] = {
-            Headers: lambda _: None,
-            Bytes: self._show_bytes,
-            Closed: self._shown_all,
-            Failed: self._shown_all,
-        }
-        rows: dict[State, dict[type, Handler]] = {
-            State.NEW: {Begin: self._begin},
-            State.WAITING: waiting,
-            State.GUARDING: guarding,
-            State.PIPING: piping,
-            State.REFUSED: refused,
-            State.PAUSING: {},
-            State.PROBING: probing,
-            State.RECOVERING: recovering,
-        }
-        common: dict[type, Handler] = {Tick: self._tick, ClientGone: self._gone, Drain: self._drain}
-        return {
-            (state, kind): handler for state, row in rows.items() for kind, handler in (row | common).items()
-        }
 
     def step(self, happened: Input) -> list[Output]:
         """Take one input, give the outputs in order. After the terminal output, always []."""
         if self.state is State.ENDED or self._late(happened):
             return []
-        handler = self._handlers.get((self.state, type(happened)))
+        handler = HANDLERS[self.state].get(type(happened))
         if handler is None:
             raise EngineError(f"{type(happened).__name__} cannot happen in {self.state.name}")
-        handler(happened)
+        handler(self, happened)
         self._set_wake(happened.now)
         return self._client.take()
 
@@ -118,8 +79,9 @@ class Exchange(Timing):
         return plain and kind == self._dialect.media_type.encode()
 
     def _bytes(self, happened: Bytes) -> None:
-        for frame in self._current().frames(happened.data, happened.now):
-            self._frame(self._current().judge(frame), happened.now)
+        attempt = self._current()
+        for frame in attempt.frames(happened.data, happened.now):
+            self._frame(attempt.judge(frame), happened.now)
             if self.state is not State.GUARDING:
                 return
 
@@ -205,3 +167,45 @@ class Exchange(Timing):
             return
         message = "ollama-guard is being restarted; send the request again"
         self._finish(partial(self._client.error, 503, words.DRAINING, message, now), outcome="drained")
+
+    def _nothing_of_it(self, _: Input) -> None:
+        """A helper request's answer that is not looked at."""
+
+
+Handler = Callable[[Exchange, Any], None]
+
+_ALWAYS: dict[type, Handler] = {Tick: Exchange._tick, ClientGone: Exchange._gone, Drain: Exchange._drain}
+
+HANDLERS: dict[State, dict[type, Handler]] = {
+    State.NEW: {**_ALWAYS, Begin: Exchange._begin},
+    State.WAITING: {
+        **_ALWAYS,
+        Headers: Exchange._headers,
+        Closed: Exchange._closed,
+        Failed: Exchange._broke,
+    },
+    State.GUARDING: {**_ALWAYS, Bytes: Exchange._bytes, Closed: Exchange._closed, Failed: Exchange._broke},
+    State.PIPING: {**_ALWAYS, Bytes: Exchange._pipe, Closed: Exchange._piped, Failed: Exchange._pipe_broke},
+    State.REFUSED: {
+        **_ALWAYS,
+        Bytes: Exchange._refusal_bytes,
+        Closed: Exchange._refused,
+        Failed: Exchange._refused,
+    },
+    State.PAUSING: _ALWAYS,
+    State.PROBING: {
+        **_ALWAYS,
+        Headers: Exchange._nothing_of_it,
+        Bytes: Exchange._show_bytes,
+        Closed: Exchange._shown_all,
+        Failed: Exchange._shown_all,
+    },
+    State.RECOVERING: {
+        **_ALWAYS,
+        Headers: Exchange._nothing_of_it,
+        Bytes: Exchange._nothing_of_it,
+        Closed: Exchange._unloaded,
+        Failed: Exchange._unloaded,
+    },
+}
+"""What each state does with each input. A pair that is not here cannot happen, and raises."""

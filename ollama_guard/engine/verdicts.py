@@ -39,9 +39,10 @@ class Verdicts(Probing):
             self._block(finding, now)
             return
         stop = self._policy.action_for(finding.kind) is Action.STOP and finding.kind not in NEVER_STOPPED
-        if stop or self._client.called:
+        whole = self._current().first_ended and "#" in finding.channel  # only another choice is at fault
+        if stop or self._client.called or whole:
             # A call that was delivered cannot be taken back or gone on from: the client acts on it.
-            reason = "tool_calls" if self._client.called else "stop"
+            reason = "tool_calls" if self._client.called else "length" if whole and not stop else "stop"
             self._record(finding, "stop", now)
             self._settle(finding)
             self._finish(partial(self._client.ending, reason, self._policy.note, now), outcome="stopped")
@@ -127,4 +128,4 @@ class Verdicts(Probing):
     def _with_usage(self, events: Sequence[Event]) -> Sequence[Event]:
         """Usage over all attempts: the client pays for what was cut, and is told so."""
         spent = self._spent.completion
-        return [replace(e, completion=e.completion + spent) if isinstance(e, Usage) else e for e in events]
+        return [Usage(e.prompt, e.completion + spent) if isinstance(e, Usage) else e for e in events]

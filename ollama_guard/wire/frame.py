@@ -1,7 +1,8 @@
 """What a framer yields: the very bytes of one SSE event or one NDJSON line."""
 
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 
 class Framing(Enum):
@@ -11,8 +12,7 @@ class Framing(Enum):
     NDJSON = "application/x-ndjson"
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """One frame. The `raw` of all frames of a stream, joined, is the stream, byte for byte.
 
     raw:   the bytes as received, terminator (blank line, newline) included.

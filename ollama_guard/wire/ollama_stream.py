@@ -5,9 +5,10 @@ seen, tool call indexes, and whether the last line was written.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
+
+from msgspec.structs import replace
 
 from ollama_guard.events import Channel, Done, Event, Finish, Text, ToolDelta, UpstreamError, Usage
 from ollama_guard.wire import jsontext
@@ -54,8 +55,9 @@ class OllamaSession:
         if self._identity is None and self._attempts <= 1 and line.get("model"):
             self._identity = {key: line[key] for key in _IDENTITY if key in line}
         events = line_events(self._form, line)
-        self._tokens += any(type(event) in _GENERATED for event in events)
-        if any(type(event) is ToolDelta for event in events):
+        kinds = {type(event) for event in events}
+        self._tokens += not kinds.isdisjoint(_GENERATED)
+        if ToolDelta in kinds:
             return [self._numbered(event) if isinstance(event, ToolDelta) else event for event in events]
         return events
 

@@ -12,9 +12,13 @@ _KNOWN = frozenset({"index", "delta", "text", "content", "finish_reason", "logpr
 
 
 class Choices:
-    """begun: choices the client has seen, and with that their role. finished: those that have ended."""
+    """begun: choices the client has seen, and with that their role. finished: those that have ended.
+
+    first_only: a later attempt goes on from the first choice alone, and the others stay as they are.
+    """
 
     def __init__(self, form: Form) -> None:
+        self.first_only = False
         self.begun: set[int] = set()
         self.finished: set[int] = set()
         self.reasoning = "reasoning"  # the name under which this server writes a thought
@@ -37,6 +41,26 @@ class Choices:
         if finish.reason == "stop" and self.tools.used(finish.choice):
             return "tool_calls"
         return finish.reason
+
+    def begin_attempt(self) -> None:
+        """What comes from now on is another attempt's."""
+        self.tools.begin_attempt()
+        self.first_only = bool(self.begun)
+
+    def taken(self, choices: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Those that go on what the client has."""
+        return [choice for choice in choices if not (self.first_only and choice_index(choice))]
+
+    def left_behind(self, events: Sequence[Event]) -> list[dict[str, Any]]:
+        """The ends of choices that nothing goes on from, due when the first one ends."""
+        if not self.first_only or not any(isinstance(each, Finish) and not each.choice for each in events):
+            return []
+        ended = [self.own(index, self._nothing(), "length") for index in self.open() if index]
+        self.finished.update(choice["index"] for choice in ended)
+        return ended
+
+    def _nothing(self) -> dict[str, Any]:
+        return {} if self._form.nested else {self._form.content: ""}
 
     def rewrite(self, raw: Mapping[str, Any], events: Sequence[Event]) -> tuple[dict[str, Any], bool]:
         """A choice that says what the events say, as it goes to the client, and whether that is anything."""

@@ -114,12 +114,11 @@ def frame_events(form: Form, frame: Frame) -> tuple[Any | None, list[Event]]:
 
 def error_event(kind: str, message: str) -> bytes:
     """The mid-stream error, as an object: the string form loses its text in openai-python (facts E.3)."""
-    error = {"message": message, "type": kind, "param": None, "code": kind}
-    return sse.event(jsontext.dumps({"error": error})) + sse.DONE
+    return sse.event(failure(kind, message)) + sse.DONE
 
 
 def failure(kind: str, message: str) -> bytes:
-    """The body of an error response."""
+    """The body of an error response. Ollama leaves `code` null in all of its own; `type` tells them apart."""
     return jsontext.dumps({"error": {"message": message, "type": kind, "param": None, "code": None}})
 
 

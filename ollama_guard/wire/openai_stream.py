@@ -42,7 +42,7 @@ class OpenAISession:
     def begin_attempt(self) -> None:
         self._attempts += 1
         self._seen = None
-        self._choices.tools.begin_attempt()
+        self._choices.begin_attempt()
 
     def read(self, frame: Frame) -> Sequence[Event]:
         chunk, events = frame_events(self._form, frame)
@@ -51,7 +51,10 @@ class OpenAISession:
             self._seen = _identity(chunk)
             if self._model is None and self._attempts <= 1:
                 self._model = chunk["model"]
-        self._tokens += any(type(event) in _GENERATED for event in events)
+        for event in events:
+            if type(event) in _GENERATED:
+                self._tokens += 1
+                break
         return events
 
     def passed(self, frame: Frame, events: Sequence[Event]) -> None:
@@ -144,7 +147,10 @@ class OpenAISession:
     def _plain(self, events: Sequence[Event]) -> bool:
         """Whether this is only more text of choices that have begun: nothing to remember."""
         begun = self._choices.begun
-        return bool(events) and all(type(event) is Text and event.choice in begun for event in events)
+        for event in events:
+            if type(event) is not Text or event.choice not in begun:
+                return False
+        return bool(events)
 
     def _chunk(self, frame: Frame) -> dict[str, Any] | None:
         known, chunk = self._last
@@ -168,9 +174,10 @@ class OpenAISession:
                 chunk.pop(key, None)
         news = "choices" not in chunk or any(isinstance(event, UpstreamError) for event in own)
         if "choices" in chunk:
-            choices = [self._choices.rewrite(choice, events) for choice in listed(chunk)]
+            taken = self._choices.taken(listed(chunk))
+            choices = [self._choices.rewrite(choice, events) for choice in taken]
             news = any(said for _, said in choices) or news
-            chunk["choices"] = [choice for choice, _ in choices]
+            chunk["choices"] = [choice for choice, _ in choices] + self._choices.left_behind(events)
         counted = write_usage(chunk, own, events)
         self._counted = self._counted or counted
         return chunk, counted or news

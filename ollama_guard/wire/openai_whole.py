@@ -1,7 +1,6 @@
 """The one body of a client that did not ask for a stream, made from the chunks of a stream."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from ollama_guard.events import Channel, Event, Text
@@ -68,7 +67,9 @@ class Whole:
         """Take in text that came in no chunk."""
         for event in events:
             if isinstance(event, Text):
-                self._choices.setdefault(event.choice, _Choice()).texts.append(replace(event, choice=0))
+                self._choices.setdefault(event.choice, _Choice()).texts.append(
+                    Text(event.channel, event.text)
+                )
 
     def body(self, identity: Mapping[str, Any], reasoning: str) -> bytes:
         """The completion. `reasoning` is the name for a thought."""

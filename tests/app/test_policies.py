@@ -10,6 +10,7 @@ from ollama_guard.app.policies import policy_for
 from ollama_guard.config.catalogue import SETTINGS, value_of, with_values
 from ollama_guard.config.schema import LadderStep, Override, Settings
 from ollama_guard.detect.finding import Kind
+from ollama_guard.detect.ignored import Ignored
 from ollama_guard.detect.rules import BALANCED, STRICT, Band
 from ollama_guard.detect.silence import SilenceLimits
 from ollama_guard.detect.watch import Watch
@@ -53,6 +54,10 @@ def test_cloud_models_have_limits_of_their_own() -> None:
 IDLE = {
     "detect.preset",
     "intervene.ladder",
+    "detect.policy",
+    "detect.channels.reasoning.policy",
+    "detect.channels.content.policy",
+    "detect.channels.tool.policy",
     "stall.cloud_reasoning_sec",
     "stall.cloud_reasoning_chars",
     "stall.cloud_total_sec",
@@ -71,6 +76,8 @@ def another(key: str) -> Any:
         return ("other",)
     if setting.kind is str:
         return "*:7" if key.endswith(".table") else "other"
+    if key.endswith(".unit_max"):
+        return setting.least  # the greatest is what holds anyway
     return setting.kind(setting.least if now == setting.most else setting.most)
 
 
@@ -125,6 +132,7 @@ def test_an_own_ladder_takes_the_place_of_the_simple_settings() -> None:
     assert policy(intervene__ladder=(), intervene__max_retries=0).ladder == ()
 
 
+PLACES = ("reasoning", "content", "tool")
 OTHERS = [kind for kind in Kind if kind is not Kind.CALL_STREAK]
 """The kinds of `detect.actions`; what is done about streaks is said in their own section."""
 
@@ -191,9 +199,72 @@ def test_an_own_table_takes_the_place_of_the_presets_table_run_and_scale(channel
     assert (rules.blank, rules.blank_run, rules.code) == (before.blank, before.blank_run, before.code)
 
 
+def test_a_multiplier_for_code_that_is_set_holds_for_all_code() -> None:
+    assert not policy().rules.content.code_alike
+    assert policy(detect__code=3.0).rules.content.code_alike
+    assert policy(detect__channels__content__repeats=5).rules.content.code_alike
+
+
 def test_a_scale_that_is_set_multiplies_an_own_table() -> None:
     rules = policy(detect__channels__tool__repeats=5, detect__channels__tool__scale=2.0).rules.tool
     assert (rules.text, rules.scale) == ((Band(1 << 40, 4, 0),), 2.0)
+
+
+CONTROLS: dict[str, object] = {
+    "scale": 3.0,
+    "code": 0.0,
+    "asked": 9.0,
+    "blank_run": 70,
+    "unit_min": 3,
+    "unit_max": 99,
+    "ignore_chars": "-|",
+    "ignore_strings": ("<br>",),
+    "strip_space": True,
+    "table": "2:40,*:10",
+    "repeats": 6,
+}
+
+
+@pytest.mark.parametrize("name", CONTROLS)
+def test_what_is_said_for_all_channels_holds_where_a_channel_says_nothing(name: str) -> None:
+    general = policy(**{f"detect__{name}": CONTROLS[name]}).rules
+    each = policy(**{f"detect__channels__{one}__{name}": CONTROLS[name] for one in PLACES}).rules
+    assert general == each
+    assert all(getattr(general, one) != getattr(BALANCED, one) for one in PLACES)
+
+
+def test_a_channels_own_goes_before_what_is_said_for_all() -> None:
+    made = policy(
+        detect__strip_space=True,
+        detect__unit_min=5,
+        detect__ignore_strings=("a", "b"),
+        detect__channels__tool__strip_space=False,
+        detect__channels__tool__unit_min=1,
+        detect__channels__tool__ignore_strings=(),
+    ).rules
+    assert made.tool == BALANCED.tool
+    assert made.content.ignored == Ignored(strings=("a", "b"), space=True)
+    assert (made.content.unit_min, made.content.unit_max) == (5, BALANCED.content.unit_max)
+
+
+def test_a_smallest_run_of_a_channel_goes_before_a_table_for_all() -> None:
+    made = policy(detect__repeats=6, detect__channels__content__span_min=70).rules
+    assert (made.content.span_min, made.content.text) == (70, BALANCED.content.text)
+    assert made.reasoning.text == (Band(1 << 40, 5, 0),)
+    other = policy(detect__repeats=6, detect__channels__content__table="*:9").rules
+    assert other.content.text == (Band(1 << 40, 8, 0),)
+
+
+@pytest.mark.parametrize(("blank_run", "padding_run"), [(70, 3000), (9000, 9000), (0, 3000)])
+def test_plain_blanks_need_no_less_than_other_white_space(blank_run: int, padding_run: int) -> None:
+    rules = policy(detect__blank_run=blank_run).rules.content
+    assert (rules.blank_run, rules.padding_run) == (blank_run, padding_run)
+
+
+def test_a_table_is_read_once_for_all_requests() -> None:
+    """A policy makes tables of thousands of rows."""
+    one, two = (policy(detect__table="2:40,*:10").rules.content.text for _ in range(2))
+    assert one is two
 
 
 @pytest.mark.parametrize(("channel", "repeats"), [("reasoning", 4), ("content", 7), ("tool:0", 3)])

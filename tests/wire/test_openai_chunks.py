@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ollama_guard.events import Done, Event, Finish, Text, ToolDelta, UpstreamError, Usage
 from ollama_guard.wire.frame import Frame, Framing
 from ollama_guard.wire.framing import Framer
-from ollama_guard.wire.openai_chunks import Form, frame_events
+from ollama_guard.wire.openai_chunks import Form, error_event, failure, frame_events
 from tests.wire.ollama_writes import SAY, THINK
 
 CHAT = Form("chat.completion.chunk", "chatcmpl-", nested=True, content="content")
@@ -145,3 +145,11 @@ def test_nothing_raises_whatever_the_types(value: Any, form: Form) -> None:
 def test_nothing_raises_whatever_the_bytes(data: bytes) -> None:
     frame_events(CHAT, Frame(data, data))
     frame_events(CHAT, Frame(data))
+
+
+def test_an_error_is_the_same_object_as_a_body_and_inside_a_stream() -> None:
+    told = {"message": "no", "type": "ollama_loop_guard_stall", "param": None, "code": None}  # as Ollama's
+    assert json.loads(failure("ollama_loop_guard_stall", "no")) == {"error": told}
+    event, done = error_event("ollama_loop_guard_stall", "no").split(b"\n\n", 1)
+    assert json.loads(event.removeprefix(b"data: ")) == {"error": told}
+    assert done == b"data: [DONE]\n\n"
