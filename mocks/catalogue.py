@@ -182,7 +182,7 @@ def decode(data: bytes) -> Any:
     """A JSON body; None for what is not JSON."""
     try:
         return json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):  # Go's decoder has a limit to nesting too
         return None
 
 

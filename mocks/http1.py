@@ -5,7 +5,7 @@ alphabetical order, then Date, then Content-Length or Transfer-Encoding; one chu
 """
 
 import re
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, field
 from email.utils import formatdate
 from http import HTTPStatus
@@ -145,6 +145,7 @@ class Response:
     link: Link
     head_only: bool = False  # HEAD: headers as for GET, no body
     keep_alive: bool = True
+    common: Sequence[Header] = ()  # go with every response to this request
     status: int = 0  # 0 until the headers have left
     ended: bool = False
     _chunked: bool = field(default=False, repr=False)
@@ -152,7 +153,7 @@ class Response:
     def head(self, status: int, headers: Iterable[Header], length: int | None) -> bytes:
         """Status line and headers; `length` None announces chunks."""
         self.status, self._chunked = status, length is None
-        own = dict(headers)
+        own = {**dict(self.common), **dict(headers)}
         if not self.keep_alive:
             own["Connection"] = "close"
         lines = [f"HTTP/1.1 {status} {_phrase(status)}"]

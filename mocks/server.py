@@ -16,6 +16,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any, Self
 
+from mocks import cors
 from mocks import script as scripts
 from mocks.catalogue import NATIVE, TEXT, Catalogue, decode, echo, reads_its_own_body
 from mocks.dialects import PATHS
@@ -148,6 +149,10 @@ class MockOllama:
     async def _answer(self, request: Request, response: Response, entry: Entry) -> None:
         if not _welcome(request):
             await response.send(403, (), b"")
+            return
+        response.common = cors.for_pages(request)
+        if cors.is_preflight(request):
+            await response.send(204, cors.PREFLIGHT, b"")
             return
         handler = self.catalogue.route(request.method, request.path)
         if not reads_its_own_body(request.path) or isinstance(handler, int):

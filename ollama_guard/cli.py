@@ -7,6 +7,7 @@ type, they get a sentence that names it and says what to do, never a traceback.
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -16,6 +17,7 @@ from ollama_guard import __version__
 from ollama_guard.config import show
 from ollama_guard.config.catalogue import FLAGS, SETTINGS
 from ollama_guard.config.load import ConfigError, Loaded, default_file, in_force, load
+from ollama_guard.config.own_policies import try_all, with_tables
 from ollama_guard.detect.rules import WatchRules
 from ollama_guard.evaluate import commands
 from ollama_guard.service.exits import Exit
@@ -174,6 +176,7 @@ def config(
         click.echo(show.markdown())
     else:
         loaded = _load(file, sets, given)
+        loaded = replace(loaded, notes=[*loaded.notes, *map(str, try_all(loaded))])
         loaded = in_force(loaded, model) if model is not None else loaded
         click.echo(show.as_json(loaded) if form == "json" else show.as_table(loaded))
 
@@ -196,8 +199,11 @@ def _watch_rules(file: Path | None, sets: tuple[str, ...], preset: str | None, m
     """The very rules that the proxy would use with these settings."""
     from ollama_guard.app.policies import policy_for  # noqa: PLC0415 - other commands need no engine
 
-    given = (f"detect.preset={preset}",) if preset else ()
-    return policy_for(_load(file, (*sets, *given), {}).settings, model).rules
+    loaded = _load(file, (*sets, *((f"detect.preset={preset}",) if preset else ())), {})
+    tried = try_all(loaded)
+    for fault in (one for one in tried if one.fault):
+        click.echo(f"ollama-guard: warning: {_printable(str(fault))}", err=True)
+    return policy_for(with_tables(loaded.settings, tried), model).rules
 
 
 commands.add_to(cli, rules=_watch_rules, refuse=_refuse)

@@ -219,6 +219,38 @@ def test_config_prints_what_holds_for_a_model(run: Run, tmp_path: Path) -> None:
     assert json.loads(run("config", "--json", "--model", "qwen3:8b").stdout)["model"] == "qwen3:8b"
 
 
+@pytest.fixture
+def policies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A module of policies, in the current folder."""
+    (tmp_path / "own_policies_of_a_test.py").write_text(
+        "def five(length): return 5\ndef none(length): return None\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_config_tries_the_policies_that_are_named(run: Run, policies: Path) -> None:
+    fine = run("config", "--set", "detect.policy=own_policies_of_a_test:five").stdout
+    assert "detect.policy is in force: own_policies_of_a_test:five was tried for all lengths" in fine
+    result = run("config", "--json", "--set", "detect.policy=own_policies_of_a_test:none")
+    assert result.exit_code == 0
+    [note] = json.loads(result.stdout)["notes"]
+    assert "own_policies_of_a_test:none gives a NoneType for a unit of 1 characters" in note
+    assert "take out detect.policy" in note
+    assert "own_policies_of_a_test" not in sys.modules
+
+
+def test_eval_judges_by_the_policy_that_is_named(run: Run, policies: Path) -> None:
+    text = policies / "text.txt"
+    text.write_text("Before it. " + "Let me think about it once more. " * 6 + "And after it.")
+    sets = ("--set", "detect.variant=false", "--set")
+    assert "0 stopped" in run("eval", str(text), *sets, "detect.window=30000").stdout
+    assert "1 stopped" in run("eval", str(text), *sets, "detect.policy=own_policies_of_a_test:five").stdout
+    failing = run("eval", str(text), *sets, "detect.policy=own_policies_of_a_test:none")
+    assert "0 stopped" in failing.stdout
+    assert "ollama-guard: warning: detect.policy is not used" in failing.stderr
+
+
 def test_settings_of_some_models_can_be_set_on_the_command_line(run: Run, served: Calls) -> None:
     assert run("serve", "--set", "models.qwen2.5*.streak.warn=2").exit_code == 0
     [override] = served.seen.settings.models

@@ -1,11 +1,12 @@
 """Where the guard listens and where Ollama is: loopback or not, one and the same or not.
 
-Names are not resolved here; `upstream.resolve` does that once, at start. `ollama_url` follows the rules of
+Names are not resolved here; `upstream.resolve` does that once, at start. `ollama_host` follows the rules of
 Ollama's own `envconfig.Host` and `ConnectableHost` (envconfig/config.go): quotes and blanks are trimmed, the
 port is 11434 unless a scheme is given (then 80 or 443), a port that is none falls back to that, and an
 address that only a server can bind (0.0.0.0, ::, none) means loopback.
 """
 
+from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from urllib.parse import urlsplit
 
@@ -54,8 +55,16 @@ def is_ourselves(url: str, host: str, port: int) -> bool:
     return there == host.lower()
 
 
-def ollama_url(value: str) -> str | None:
-    """The URL that a value of OLLAMA_HOST means to Ollama's clients; None if it says nothing."""
+@dataclass(frozen=True, slots=True)
+class OllamaHost:
+    """What a value of OLLAMA_HOST means to Ollama's clients. `bad_port`: written there, but not taken."""
+
+    url: str
+    bad_port: str = ""
+
+
+def ollama_host(value: str) -> OllamaHost | None:
+    """Read a value of OLLAMA_HOST; None if it says nothing."""
     text = value.strip().strip("\"'").strip()
     if not text:
         return None
@@ -63,18 +72,24 @@ def ollama_url(value: str) -> str | None:
     scheme, rest = (scheme, rest) if found else ("http", text)
     default = str(_PORTS.get(scheme, 11434)) if found else "11434"
     rest, slash, path = rest.partition("/")
-    host, port = _split(rest, default)
+    host, written = _split(rest)
+    bad = written if written is not None and not _is_port(written) else ""
+    port = default if written is None or not _is_port(written) else written
     host = ("::1" if ":" in host else "127.0.0.1") if is_wildcard(host) else host
     host = f"[{host}]" if ":" in host else host
-    return f"{scheme}://{host}:{port}{slash if path else ''}{path}"
+    return OllamaHost(f"{scheme}://{host}:{port}{slash if path else ''}{path}", bad)
 
 
-def _split(text: str, default: str) -> tuple[str, str]:
+def _split(text: str) -> tuple[str, str | None]:
+    """Host without brackets, and port as it is written, if one is."""
     bare = text.strip("[]")
     if ":" in bare and _ip(bare) and not (text.startswith("[") and not text.endswith("]")):
-        return bare, default
+        return bare, None
     host, colon, port = text.rpartition(":")
     if not colon or port.endswith("]"):
-        return bare, default
-    valid = port.isascii() and port.isdigit() and int(port) <= 65535
-    return host.strip("[]"), port if valid else default
+        return bare, None
+    return host.strip("[]"), port
+
+
+def _is_port(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 10 and int(text) <= 65535

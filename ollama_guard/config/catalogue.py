@@ -113,7 +113,9 @@ class Setting:
         if self.secret:
             return "(set)" if value else ""
         if self.kind is tuple:
-            return ", ".join(value)
+            plain = ", ".join(value)  # the way it is written in an option
+            clear = not value or [one.strip() for one in plain.split(",")] == list(value)
+            return plain if clear else msgspec.json.encode(value).decode()
         if self.kind is LadderStep:
             return msgspec.json.encode([without_defaults(step) for step in value]).decode()
         if isinstance(value, bool):
@@ -131,11 +133,11 @@ def _setting(section: str, name: str, annotation: Any, default: Any) -> Setting:
     branches = [part for part in get_args(annotation) if part is not NoneType]
     optional = NoneType in get_args(annotation) and get_origin(annotation) is not Annotated
     marked = branches[0] if optional else annotation
-    bare, meta = get_args(marked)
+    bare, meta, *more = get_args(marked)
     if not isinstance(meta, Meta):  # a setting with no help cannot be explained to anyone
         raise TypeError(f"{section}.{name} has no Meta")
     choices = get_args(bare) if get_origin(bare) is Literal else ()
-    extra = meta.extra or {}
+    extra = {word: text for one in (meta, *more) for word, text in (one.extra or {}).items()}
     steps = get_args(bare)[:1] == (LadderStep,)
     return Setting(
         section=section,

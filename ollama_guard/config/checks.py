@@ -19,10 +19,12 @@ from ollama_guard.config.addresses import (
 from ollama_guard.config.catalogue import SETTINGS, value_of, with_values
 from ollama_guard.config.draft import Origin, complaint
 from ollama_guard.config.models import could_meet, override_key
-from ollama_guard.config.schema import Channel, Override, Settings
+from ollama_guard.config.schema import Channel, Detect, Override, Settings
 from ollama_guard.config.tables import read_table
+from ollama_guard.evaluate.custom import PolicyError, parts_of
 
 _HOST = re.compile(r"[0-9A-Za-z_.:%-]+")
+_IGNORED_LENGTH, _IGNORED_COUNT = 200, 100
 _ORIGIN = re.compile(r"\*|null|[A-Za-z][A-Za-z0-9+.-]*://[^\s/,]+")
 
 
@@ -163,19 +165,55 @@ def _lists(settings: Settings) -> Iterator[Found]:
 
 
 def _channels(settings: Settings) -> Iterator[Found]:
+    detect = settings.detect
+    yield from _thresholds("detect", detect, ("repeat_span_min", "content_repeat_span_min"))
     for name in ("reasoning", "content", "tool"):
-        channel: Channel = getattr(settings.detect.channels, name)
+        channel: Channel = getattr(detect.channels, name)
         key = f"detect.channels.{name}"
+        yield from _thresholds(key, channel, ("span_min",))
+        least = detect.unit_min if channel.unit_min is None else channel.unit_min
+        most = detect.unit_max if channel.unit_max is None else channel.unit_max
+        if least > most and (channel.unit_min, channel.unit_max) != (None, None):
+            own = "unit_max" if channel.unit_min is None else "unit_min"
+            yield f"{key}.{own}", f"no unit has from {least} to {most} characters; {_NO_UNIT}"
+    if detect.unit_min > detect.unit_max:
+        least, most = detect.unit_min, detect.unit_max
+        yield "detect.unit_min", f"no unit has from {least} to {most} characters; {_NO_UNIT}"
+
+
+_NO_UNIT = "let unit_min be at most unit_max, or turn the channel off (detect.content = false and the like)"
+
+
+def _thresholds(section: str, own: Detect | Channel, spans: tuple[str, ...]) -> Iterator[Found]:
+    """What is wrong with the thresholds and the ignored strings of a section."""
+    try:
+        read_table(own.table or "*:2")
+    except ValueError as error:
+        yield f"{section}.table", str(error)
+    if own.policy:
         try:
-            read_table(channel.table or "*:2")
-        except ValueError as error:
-            yield f"{key}.table", str(error)
-        given = [one for one in ("span_min", "table", "repeats") if getattr(channel, one) is not None]
-        if len(given) > 1:
-            yield (
-                f"{key}.{given[1]}",
-                f"{key}.{given[0]} is set too, and says something else; keep one of them",
-            )
+            parts_of(own.policy)
+        except PolicyError as error:
+            yield f"{section}.policy", str(error)
+    if own.ignore_strings is not None:
+        yield from _ignored(f"{section}.ignore_strings", own.ignore_strings)
+    given = [one for one in (*spans, "table", "repeats", "policy") if getattr(own, one) is not None]
+    alone = [one for one in given if one not in spans]
+    if alone and len(given) > 1:
+        first, second = given[0], alone[-1]
+        yield (
+            f"{section}.{second}",
+            f"{section}.{first} is set too, and says something else; keep one of them",
+        )
+
+
+def _ignored(key: str, strings: tuple[str, ...]) -> Iterator[Found]:
+    if not all(strings):
+        yield key, "an empty text is nothing that could be ignored; take it out"
+    if any(len(one) > _IGNORED_LENGTH for one in strings):
+        yield key, f"such a text may have {_IGNORED_LENGTH} characters at most"
+    if len(strings) > _IGNORED_COUNT:
+        yield key, f"at most {_IGNORED_COUNT} of them; single characters belong into ignore_chars"
 
 
 def _ladder(settings: Settings) -> Iterator[Found]:

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import platformdirs
 
-from ollama_guard.config.addresses import is_ourselves, ollama_url
+from ollama_guard.config.addresses import is_ourselves, ollama_host
 from ollama_guard.config.catalogue import SETTINGS, with_values
 from ollama_guard.config.checks import check, remarks, valid_origin
 from ollama_guard.config.draft import Draft, Origin
@@ -109,21 +109,35 @@ def in_force(loaded: Loaded, model: str) -> Loaded:
 def _ollama_host(draft: Draft, environ: Mapping[str, str]) -> None:
     """Take the upstream from OLLAMA_HOST, unless it aims the `ollama` command at the guard itself."""
     value = environ.get("OLLAMA_HOST", "")
-    url = ollama_url(value)
-    if url is None or "upstream.url" in draft.values:
+    meant = ollama_host(value)
+    if meant is None or "upstream.url" in draft.values:
         return
-    host = draft.values.get("server.host", Settings().server.host)
-    port = draft.values.get("server.port", Settings().server.port)
-    try:
-        ourselves = is_ourselves(url, host, port)
-    except ValueError:
-        shown = re.sub(r"//[^/@]*@", "//…@", value)  # user and password are nobody's business
+    ourselves = None if "@" in value else _is_ourselves(draft, meant.url)
+    if ourselves is None:
+        shown = re.sub(r"[^/@]*@", "…@", value)  # user and password are nobody's business
         draft.notes.append(f"OLLAMA_HOST={shown!a} is no address: ignored")
         return
+    if meant.bad_port:
+        draft.notes.append(
+            f"OLLAMA_HOST: {meant.bad_port!a} is no port (0 to 65535); Ollama's default is taken: {meant.url}"
+        )
     if ourselves:
         draft.notes.append(f"OLLAMA_HOST={value!a} is the guard itself: not taken as the upstream")
         return
-    draft.offer("upstream.url", url, Origin("env", "OLLAMA_HOST"), text=True)
+    draft.offer("upstream.url", meant.url, Origin("env", "OLLAMA_HOST"), text=True)
+
+
+def _is_ourselves(draft: Draft, url: str) -> bool | None:
+    """Whether this URL is where the guard will listen; None if it is no address."""
+    default = Settings().server
+    try:
+        return is_ourselves(
+            url,
+            draft.values.get("server.host", default.host),
+            draft.values.get("server.port", default.port),
+        )
+    except ValueError:
+        return None
 
 
 def _ollama_origins(draft: Draft, environ: Mapping[str, str]) -> None:

@@ -60,10 +60,12 @@ def read(setting: Setting, raw: Any) -> Any:
 
 
 def read_text(setting: Setting, raw: str) -> Any:
-    """The same for a text from the environment or the command line. Lists are separated by commas."""
+    """The same for a text from the environment or the command line. Lists have commas, or are JSON."""
     if setting.optional and raw.strip().lower() == AUTO:
         return None
     if setting.kind is tuple:
+        if raw.lstrip().startswith('["'):
+            return read(setting, _json(raw))
         return read(setting, [part.strip() for part in raw.split(",") if part.strip()])
     if setting.kind is bool:
         if raw.strip().lower() not in _BOOLS:

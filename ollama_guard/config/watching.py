@@ -2,70 +2,100 @@
 
 from typing import Annotated, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from ollama_guard.config.marks import MANY, chars, limit, number, says
 
+_BY_PRESET = "by preset"
+_AS_DETECT = Meta(extra={"auto": "as in [detect]"})
+LONGEST_UNIT = 12_000
+
 Span = Annotated[
     int,
-    chars("Shortest repeated run that is a loop, in place of the table.", 2, 1_000_000, auto="by preset"),
+    chars("Shortest repeated run that is a loop, in place of the table.", 2, 1_000_000, auto=_BY_PRESET),
 ]
+Table = Annotated[
+    str,
+    says(
+        "Own table of the repeats (the first copy included) that make a loop, by length of unit.",
+        form="LENGTH:REPEATS by rising length, * for all others, like 1:40,2:30,8:12,*:10",
+        auto=_BY_PRESET,
+    ),
+]
+Repeats = Annotated[
+    int, number("The same number of repeats for units of any length.", 2, 1_000_000, auto=_BY_PRESET)
+]
+PolicyName = Annotated[
+    str,
+    says(
+        "Own function that gives such a table: length of unit -> repeats. It is tried at the start, in a "
+        "process of its own.",
+        form="MODULE:FUNCTION",
+        auto=_BY_PRESET,
+    ),
+]
+Scale = Annotated[float, number("Multiplies the repeats that are needed.", 0.1, 100, auto=_BY_PRESET)]
+Code = Annotated[
+    float,
+    number(
+        "Multiplies them once more for units up to 100 in code (fenced, indented, inline) and tables.",
+        0,
+        100,
+        zero="no verdict there, nor in data, and nothing is joined across them",
+        auto=_BY_PRESET,
+    ),
+]
+Asked = Annotated[
+    float,
+    number("Multiplies them when the request asks for the repetition.", 1, 1000, auto=_BY_PRESET),
+]
+BlankRun = Annotated[
+    int,
+    chars(
+        "White space in a row that is a loop (plain blanks: 3,000 at least).",
+        0,
+        25_000,
+        zero="off",
+        auto=_BY_PRESET,
+    ),
+]
+UnitMin = Annotated[int, chars("Shortest unit that is a verdict.", 1, LONGEST_UNIT)]
+UnitMax = Annotated[int, chars("Longest unit that is a verdict.", 1, LONGEST_UNIT)]
+IgnoreChars = Annotated[
+    str, says("Characters that are not seen when repetition is looked for.", empty="all are seen")
+]
+IgnoreStrings = Annotated[
+    tuple[str, ...],
+    says(
+        "Strings that are not seen; where several begin, the longest.",
+        form='a list of texts, in an option or variable also as JSON, like ["a, b", " "]',
+    ),
+]
+StripSpace = Annotated[bool, says("White space is not seen (blank_run still counts it).")]
 
 
 class Channel(Struct, frozen=True, kw_only=True):
     """How soon a repetition is a loop there.
 
-    An own table, or `repeats`, takes the place of the preset's table, smallest run and scale.
+    An own table, `repeats`, or `policy` takes the place of the preset's table, smallest run and scale.
     """
 
     span_min: Span | None = None
     core_min: (
-        Annotated[int, chars("Letters and digits a repeated unit needs.", 0, 1000, auto="by preset")] | None
+        Annotated[int, chars("Letters and digits a repeated unit needs.", 0, 1000, auto=_BY_PRESET)] | None
     ) = None
-    scale: (
-        Annotated[float, number("Multiplies the repeats that are needed.", 0.1, 100, auto="by preset")] | None
-    ) = None
-    code: (
-        Annotated[
-            float,
-            number(
-                "Multiplies them once more in code, tables and data.",
-                0,
-                100,
-                zero="no verdict there",
-                auto="by preset",
-            ),
-        ]
-        | None
-    ) = None
-    asked: (
-        Annotated[
-            float,
-            number("Multiplies them when the request asks for the repetition.", 1, 1000, auto="by preset"),
-        ]
-        | None
-    ) = None
-    table: (
-        Annotated[
-            str,
-            says(
-                "Own table of the repeats (the first copy included) that make a loop, by length of unit.",
-                form="LENGTH:REPEATS by rising length, * for all others, like 1:40,2:30,8:12,*:10",
-                auto="by preset",
-            ),
-        ]
-        | None
-    ) = None
-    repeats: (
-        Annotated[
-            int, number("The same number of repeats for units of any length.", 2, 1_000_000, auto="by preset")
-        ]
-        | None
-    ) = None
-    blank_run: (
-        Annotated[int, chars("White space in a row that is a loop.", 0, 25_000, zero="off", auto="by preset")]
-        | None
-    ) = None
+    scale: Annotated[Scale, _AS_DETECT] | None = None
+    code: Annotated[Code, _AS_DETECT] | None = None
+    asked: Annotated[Asked, _AS_DETECT] | None = None
+    table: Annotated[Table, _AS_DETECT] | None = None
+    repeats: Annotated[Repeats, _AS_DETECT] | None = None
+    policy: Annotated[PolicyName, _AS_DETECT] | None = None
+    blank_run: Annotated[BlankRun, _AS_DETECT] | None = None
+    unit_min: Annotated[UnitMin, _AS_DETECT] | None = None
+    unit_max: Annotated[UnitMax, _AS_DETECT] | None = None
+    ignore_chars: Annotated[IgnoreChars, _AS_DETECT] | None = None
+    ignore_strings: Annotated[IgnoreStrings, _AS_DETECT] | None = None
+    strip_space: Annotated[StripSpace, _AS_DETECT] | None = None
 
 
 class Reasoning(Channel, frozen=True, kw_only=True):
@@ -112,7 +142,10 @@ class Actions(Struct, frozen=True, kw_only=True):
 
 
 class Detect(Struct, frozen=True, kw_only=True):
-    """What counts as a loop, and what a verdict leads to."""
+    """What counts as a loop, and what a verdict leads to.
+
+    From `scale` to `strip_space` all can be said for one channel too, which then goes before this.
+    """
 
     preset: Annotated[
         Literal["balanced", "strict"], says("strict stops sooner, and stops more that is healthy.")
@@ -142,6 +175,18 @@ class Detect(Struct, frozen=True, kw_only=True):
     ) = None
     variant_repeats_min: Annotated[int, number("Varying copies that make a loop.", 2, 1000, "copies")] = 3
     window: Annotated[int, chars("How much of the latest text is searched.", 25_000, 1_000_000)] = 25_000
+    scale: Scale | None = None
+    code: Code | None = None
+    asked: Asked | None = None
+    table: Table | None = None
+    repeats: Repeats | None = None
+    policy: PolicyName | None = None
+    blank_run: BlankRun | None = None
+    unit_min: UnitMin = 1
+    unit_max: UnitMax = LONGEST_UNIT
+    ignore_chars: IgnoreChars = ""
+    ignore_strings: IgnoreStrings = ()
+    strip_space: StripSpace = False
     actions: Actions = Actions()
     channels: Channels = Channels()
 

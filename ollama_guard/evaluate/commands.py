@@ -214,8 +214,8 @@ def policy(ctx: click.Context, source: str, seconds: float, memory: int) -> None
     returns how many repeats make it a loop.
 
     It is imported and asked for every length from 1 to 12,000 in a child process under limits of time and
-    memory. What comes back is a table of numbers, printed as the setting that puts it in force: the function
-    itself never runs inside the guard.
+    memory. What comes back is a table of numbers, and the setting that puts it in force: the function itself
+    never runs inside the guard.
     """
     from ollama_guard.evaluate import custom  # noqa: PLC0415
 

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -44,16 +45,18 @@ class PolicyTable:
 
 
 def load_policy(
-    source: str, *, seconds: float = SECONDS, megabytes: int = MEGABYTES, folder: Path | None = None
+    source: str,
+    *,
+    seconds: float = SECONDS,
+    megabytes: int = MEGABYTES,
+    folders: Sequence[Path] | None = None,
 ) -> PolicyTable:
     """The table of a policy. Raises PolicyError.
 
-    source: "module:function"; the module is looked for where Python looks, then in `folder` (default: the
+    source: "module:function"; the module is looked for where Python looks, then in `folders` (default: the
     current one). seconds: by the clock, the import included. megabytes: address space (POSIX only).
     """
-    module, colon, function = source.partition(":")
-    if not (colon and all(part.isidentifier() for part in (*module.split("."), *function.split(".")))):
-        raise PolicyError(f"{source!r} is not MODULE:FUNCTION, like mypackage.policies:repeats")
+    module, function = parts_of(source)
     order = {
         "module": module,
         "function": function,
@@ -62,10 +65,18 @@ def load_policy(
         "most": MOST,
         "seconds": seconds,
         "megabytes": megabytes,
-        "folder": str(folder or Path.cwd()),
+        "folders": [str(folder) for folder in ([Path.cwd()] if folders is None else folders)],
     }
     answer = _ask(source, order, seconds)
     return PolicyTable(source, tuple(answer["repeats"]), answer["seconds"])
+
+
+def parts_of(source: str) -> tuple[str, str]:
+    """Module and function of "module:function". Raises PolicyError."""
+    module, colon, function = source.partition(":")
+    if not (colon and all(part.isidentifier() for part in (*module.split("."), *function.split(".")))):
+        raise PolicyError(f"{source!a} is not MODULE:FUNCTION, like mypackage.policies:repeats")
+    return module, function
 
 
 def as_text(table: PolicyTable) -> str:
@@ -78,8 +89,10 @@ def as_text(table: PolicyTable) -> str:
     lines += [f"  {length:11,}  {table(length):9,}    {length * table(length):,}" for length in SHOWN]
     lines += [
         "",
-        "As a setting, for reasoning, content or tool:",
-        f'  detect.channels.content.table = "{rows(table)}"',
+        "As a setting, which is tried like this at each start:",
+        f'  detect.policy = "{table.source}"',
+        "or, for reasoning, content or tool alone, detect.channels.content.policy. Without the function:",
+        f'  detect.table = "{rows(table)}"',
     ]
     return "\n".join(lines)
 

@@ -21,12 +21,14 @@ class Counters:
         self._totals: Counter[str] = Counter()
 
     def observe(self, record: Record) -> None:
-        """Count a row: `verdict` by its kind, `exchange` by its outcome, with its attempts and bytes."""
+        """Count a row: `verdict` by its kind, `exchange` by its outcome and in sums, others as such."""
         fields = record.fields
         if record.event == "verdict":
             self._findings[str(fields["kind"])] += 1
         elif record.event == "recovery":
             self._totals["recoveries"] += 1
+        elif record.event == "refused":
+            self._totals["refused"] += 1
         elif record.event == "exchange":
             self._outcomes[str(fields["outcome"])] += 1
             for field, name in _TOTALS.items():
@@ -38,5 +40,7 @@ class Counters:
 
     def snapshot(self) -> dict[str, Any]:
         """The numbers as JSON data. Every total is there from the start; kinds and outcomes as they occur."""
-        totals = {name: self._totals[name] for name in (*_TOTALS.values(), "recoveries", "relayed")}
+        totals = {
+            name: self._totals[name] for name in (*_TOTALS.values(), "recoveries", "relayed", "refused")
+        }
         return {"exchanges": dict(self._outcomes), "findings": dict(self._findings), **totals}

@@ -38,7 +38,7 @@ class StderrHandler(logging.StreamHandler[Any]):
 class FileHandler(RotatingFileHandler):
     """Rows to a file that is rotated by size. Only its owner may read it.
 
-    max_mb in MiB, 0 for no rotation. Opened at the first row.
+    max_mb in MiB, 0 for no rotation. Opened at the first row, and anew when somebody else has rotated it.
     """
 
     def __init__(self, path: str, *, max_mb: int, backups: int) -> None:
@@ -52,6 +52,27 @@ class FileHandler(RotatingFileHandler):
             self.stream = self.stream or self._open()
         except OSError as error:
             self._tell(error)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if self.stream is not None and self._moved(self.stream):
+            self._drop()
+        super().emit(record)
+
+    def _moved(self, stream: TextIOWrapper) -> bool:
+        """Whether the path names another file by now, or none (logrotate, a person)."""
+        try:
+            return not os.path.samestat(os.stat(self.baseFilename), os.fstat(stream.fileno()))  # noqa: PTH116
+        except FileNotFoundError:
+            return True
+        except (OSError, ValueError):
+            return False
+
+    def _drop(self) -> None:
+        """Close the file; the next row opens it."""
+        broken, self.stream = self.stream, None
+        if broken is not None:
+            with contextlib.suppress(OSError, ValueError):
+                broken.close()
 
     def _open(self) -> TextIOWrapper:
         # a surrogate or another text that has no UTF-8 form must not cost the row
@@ -75,10 +96,7 @@ class FileHandler(RotatingFileHandler):
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002, N802 - logging's name
         """Called inside the `except` of emit. The file is opened anew for the next row: it may have gone."""
         self._tell(sys.exc_info()[1])
-        broken, self.stream = self.stream, None
-        if broken is not None:
-            with contextlib.suppress(OSError, ValueError):
-                broken.close()
+        self._drop()
 
     def close(self) -> None:
         """Close the file. What a full disk still owes then is lost, and that is no reason to fail."""

@@ -30,6 +30,8 @@ DROPPED = (
     _NO_WEBSOCKETS,  # and no advice is needed about it
 )
 """What uvicorn says when a connection is closed without an ending. We do so on purpose."""
+WARNINGS = frozenset({"recovery", "refused", "unguarded"})
+"""Events that somebody should know of."""
 TROUBLE = frozenset({"gave_up", "drained"})
 """Outcomes of an exchange that somebody should know of."""
 
@@ -88,7 +90,7 @@ def close() -> None:
 
 def log_record(record: Record, *, exchange: str = "") -> None:
     """Write a row of the engine's. exchange: the id that the client was given in its header."""
-    trouble = record.event == "recovery" or record.fields.get("outcome") in TROUBLE
+    trouble = record.event in WARNINGS or record.fields.get("outcome") in TROUBLE
     fields = {"exchange": exchange, **record.fields} if exchange else record.fields
     level = logging.WARNING if trouble else logging.INFO
     structlog.stdlib.get_logger("ollama_guard").log(level, record.event, **fields)

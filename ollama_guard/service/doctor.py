@@ -8,20 +8,21 @@ import http.client
 import json
 import os
 import platform
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ollama_guard import __version__
+from ollama_guard.app.gate import ASKS
 from ollama_guard.config.load import Loaded
+from ollama_guard.config.own_policies import INSTEAD, Tried, try_all
 from ollama_guard.config.schema import Settings
+from ollama_guard.service import descriptors
 from ollama_guard.service.listen import CannotListen, authority, listen, reachable
 from ollama_guard.upstream import Upstream, UpstreamRefused, resolve
 
 ANSWER_SEC = 5.0
 PROXY_VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
-SPARE_DESCRIPTORS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,8 @@ def check(loaded: Loaded, environ: Mapping[str, str] | None = None) -> list[Chec
     return [
         Check("version", ok=True, message=f"ollama-guard {__version__}, Python {platform.python_version()}"),
         Check("settings", ok=True, message=_settings(loaded)),
+        *(Check("note", ok=True, message=note) for note in loaded.notes),
+        *map(_policy, try_all(loaded)),
         *_upstream(settings),
         _port(settings),
         *_proxies(os.environ if environ is None else environ),
@@ -50,6 +53,13 @@ def check(loaded: Loaded, environ: Mapping[str, str] | None = None) -> list[Chec
 def _settings(loaded: Loaded) -> str:
     changed = sorted(key for key, origin in loaded.origins.items() if origin.kind != "default")
     return f"sound; set by you: {', '.join(changed)}" if changed else "sound; all at their defaults"
+
+
+def _policy(tried: Tried) -> Check:
+    if not tried.fault:
+        return Check("policy", ok=True, message=f"{tried.source} works")
+    message = f"{tried.fault}; used is {INSTEAD}"
+    return Check("policy", ok=False, message=message, remedy=tried.remedy)
 
 
 def _upstream(settings: Settings) -> Iterator[Check]:
@@ -68,12 +78,12 @@ async def _ask(upstream: Upstream) -> list[Check]:
             Check(
                 "upstream",
                 ok=False,
-                message=f"nothing answers at {upstream.url} ({_reason(version)})",
+                message=f"nothing answers at {upstream.url} ({_reason(version.__cause__ or version)})",
                 remedy="Start Ollama (`ollama serve`, or the app), or name its address: --upstream URL.",
             )
         ]
     health = await _get(upstream, "/guard/health")
-    if not isinstance(health, Exception) and health[0] in (200, 503) and isinstance(health[1], dict):
+    if not isinstance(health, Exception) and (_is_health(*health) or _wants_token(*health)):
         return [
             Check(
                 "upstream",
@@ -117,7 +127,7 @@ async def _get(upstream: Upstream, path: str) -> tuple[int, Any] | Exception:
         return error
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: BaseException) -> str:
     return str(error) or type(error).__name__
 
 
@@ -130,15 +140,24 @@ def _port(settings: Settings) -> Check:
         for listener in listen(host, port):
             listener.close()
     except CannotListen as error:
-        if (health := guard_health(host, port, settings.server.token)) is not None:
-            return Check("port", ok=True, message=f"ollama-guard runs on {where} already: {_brief(health)}")
+        status, answer = guard_health(host, port, settings.server.token)
+        if _is_health(status, answer):
+            return Check("port", ok=True, message=f"ollama-guard runs on {where} already: {_brief(answer)}")
+        if _wants_token(status, answer):
+            which = "another token than the one given" if settings.server.token else "its token"
+            return Check(
+                "port",
+                ok=True,
+                message=f"ollama-guard runs on {where} already, and asks for {which}",
+                remedy="To see its state, give it: OLLAMA_GUARD_TOKEN, --token, or --config FILE.",
+            )
         message, _, remedy = str(error).partition("\n")
         return Check("port", ok=False, message=message, remedy=remedy)
     return Check("port", ok=True, message=f"{where} is free")
 
 
-def guard_health(host: str, port: int, token: str = "") -> dict[str, Any] | None:
-    """What a guard on this address says of itself, None when none answers as one does."""
+def guard_health(host: str, port: int, token: str = "") -> tuple[int, Any]:
+    """What this address says for /guard/health: status and JSON, or (0, None)."""
     connection = http.client.HTTPConnection(reachable(host), port, timeout=ANSWER_SEC)
     try:
         connection.request(
@@ -147,10 +166,21 @@ def guard_health(host: str, port: int, token: str = "") -> dict[str, Any] | None
         response = connection.getresponse()
         answer = json.loads(response.read(65536))
     except (OSError, http.client.HTTPException, ValueError):
-        return None
+        return 0, None
     finally:
         connection.close()
-    return answer if response.status in (200, 503) and isinstance(answer, dict) else None
+    return response.status, answer
+
+
+def _is_health(status: int, answer: Any) -> bool:
+    """Whether a guard says this of itself."""
+    return status in (200, 503) and isinstance(answer, dict)
+
+
+def _wants_token(status: int, answer: Any) -> bool:
+    """Whether this is a guard that does not know us."""
+    said = answer.get("error") if isinstance(answer, dict) else None
+    return status == 401 and isinstance(said, str) and said.startswith(ASKS)
 
 
 def _brief(health: Mapping[str, Any]) -> str:
@@ -169,16 +199,11 @@ def _proxies(environ: Mapping[str, str]) -> Iterator[Check]:
 
 
 def _descriptors(settings: Settings) -> Iterator[Check]:
-    if sys.platform == "win32":
-        return
-    import resource  # noqa: PLC0415 - not on Windows
-
-    allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    needed = 2 * settings.server.max_exchanges + SPARE_DESCRIPTORS  # each has a client and an upstream
-    if allowed != resource.RLIM_INFINITY and allowed < needed:
+    allowed, needed = descriptors.possible(), descriptors.needed(settings.server.max_exchanges)
+    if allowed is not None and allowed < needed:
         yield Check(
             "limits",
             ok=False,
-            message=f"{allowed} open files are allowed, {needed} may be needed",
-            remedy=f"`ulimit -n {needed}`, or a lower server.max_exchanges.",
+            message=f"{allowed} open files are allowed at most, {needed} may be needed",
+            remedy="A higher hard limit (systemd: LimitNOFILE=), or a lower server.max_exchanges.",
         )

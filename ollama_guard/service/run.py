@@ -8,7 +8,10 @@ from typing import Any
 from ollama_guard.app.build import build
 from ollama_guard.app.registry import Registry
 from ollama_guard.config.load import Loaded
+from ollama_guard.config.own_policies import try_all, with_tables
+from ollama_guard.config.schema import Settings
 from ollama_guard.record import log as record_log
+from ollama_guard.service import descriptors
 from ollama_guard.service.exits import Exit
 from ollama_guard.service.listen import CannotListen
 from ollama_guard.service.operate import Refused, complain, open_sockets, operate, refuse_unsafe
@@ -22,8 +25,10 @@ def serve(loaded: Loaded) -> int:
     settings = loaded.settings
     server = settings.server
     record_log.setup(settings.log)
+    descriptors.allow(descriptors.needed(server.max_exchanges))
     try:
         upstream = resolve(settings)
+        settings = _with_policies(loaded)
         sockets = open_sockets(server.host, server.port, os.environ)
         refuse_unsafe(sockets, upstream.authority, token=server.token)
     except (UpstreamRefused, Refused) as error:
@@ -44,3 +49,11 @@ def serve(loaded: Loaded) -> int:
         drain_timeout=server.drain_timeout,
         upstream=upstream.url,
     )
+
+
+def _with_policies(loaded: Loaded) -> Settings:
+    """The settings with the tables of the policies that they name; this may take some seconds each."""
+    tried = try_all(loaded)
+    for one in tried:
+        log.log(logging.WARNING if one.fault else logging.INFO, "%s", one)
+    return with_tables(loaded.settings, tried)

@@ -1,9 +1,9 @@
 """The HTTP server: uvicorn with its settings fixed, and an ending of our own.
 
 The first signal begins the drain: no new connections, live exchanges go on until `drain_timeout`, then each
-is told to end, and GRACE seconds later what is left is cut. A second signal cuts at once. Either way the exit
-code is 0, and the signal is never raised again. uvicorn's own ending tells the streams nothing, lets them
-hang for ever or cancels them, and then dies of the signal.
+is told to end, and GRACE seconds later what is left is cut. A second signal does both at once. Either way
+the exit code is 0, and the signal is never raised again. uvicorn's own ending tells the streams nothing, lets
+them hang for ever or cancels them, and then dies of the signal.
 """
 
 import asyncio
@@ -25,6 +25,7 @@ from ollama_guard.service.systemd import Notifier
 
 GRACE = 5.0  # seconds from the drain's deadline to the end of the process
 CUT_AFTER = 3.0  # of these, how long an exchange may take to write its error event
+LAST_WORD = 0.2  # the same after a second signal
 FORCED = 2.0  # seconds from a second signal to the end of the process
 POLL = 0.05
 KEEP_ALIVE = 120  # seconds; Go clients reuse a connection for 90, and must not race our close
@@ -34,6 +35,12 @@ if sys.platform == "win32":
     SIGNALS += (signal.SIGBREAK,)
 
 log = logging.getLogger("ollama_guard.service")
+
+
+def _hang_up() -> Iterator[signal.Signals]:
+    """A terminal that is closed ends us like SIGTERM, unless we were told not to mind (nohup)."""
+    if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
+        yield signal.SIGHUP
 
 
 class Exchanges(Protocol):
@@ -109,7 +116,7 @@ class GuardServer(uvicorn.Server):
                 self._loop.call_soon_threadsafe(self._stop.set)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """First signal: drain. Second: cut everything now."""
+        """First signal: drain. Second: end everything now."""
         del sig, frame  # no logging in here: the interrupted code may be inside the log's own write
         self._signals += 1
         self.stop()
@@ -127,7 +134,7 @@ class GuardServer(uvicorn.Server):
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = {each: signal.signal(each, self.handle_exit) for each in SIGNALS}
+        before = {each: signal.signal(each, self.handle_exit) for each in (*SIGNALS, *_hang_up())}
         try:
             yield
         finally:
@@ -171,24 +178,29 @@ class GuardServer(uvicorn.Server):
             server.close()
         for each in sockets or []:
             each.close()
-        if not await self._quiet(self._drain_timeout) and not self.force_exit:
-            log.warning("drain time is over: %d exchanges are ended", self._exchanges.live)
+        if not await self._quiet(self._drain_timeout):
+            what = "second signal" if self.force_exit else "drain time is over"
+            log.warning("%s: %d exchanges are ended", what, self._exchanges.live)
             self._exchanges.end_all()
-            await self._quiet(CUT_AFTER)
+            # after a second signal too, or what is cut would be taken for clients that left
+            await self._quiet(LAST_WORD if self.force_exit else CUT_AFTER, forced=self.force_exit)
         await self._cut()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(0.5):
                 await self.lifespan.shutdown()
 
-    async def _quiet(self, seconds: float) -> bool:
-        """Wait until no connection and no request is left, a second signal comes, or the time is over."""
+    async def _quiet(self, seconds: float, *, forced: bool = False) -> bool:
+        """Wait until no connection and no request is left, the time is over, or a second signal comes.
+
+        forced: the second signal has come, and these seconds are spent all the same.
+        """
         loop = asyncio.get_running_loop()
         deadline, told = loop.time() + seconds, -1
         while True:
             self._retire()
             if not (self.server_state.connections or self.server_state.tasks):
                 return True
-            if self.force_exit or loop.time() >= deadline:
+            if (self.force_exit and not forced) or loop.time() >= deadline:
                 return False
             if self._exchanges.live != told:
                 told = self._exchanges.live

@@ -6,7 +6,7 @@ from ollama_guard.config.addresses import (
     is_ourselves,
     is_remote_ip,
     is_wildcard,
-    ollama_url,
+    ollama_host,
 )
 
 
@@ -61,7 +61,8 @@ def test_an_address_for_listening_is_told_from_one_for_dialling() -> None:
     ],
 )
 def test_ollama_host_means_what_it_means_to_ollama(value: str, url: str | None) -> None:
-    assert ollama_url(value) == url
+    meant = ollama_host(value)
+    assert (meant and meant.url) == url
 
 
 @pytest.mark.parametrize(

@@ -150,6 +150,60 @@ def test_a_channel_is_told_one_threshold_only(pair: tuple[str, str]) -> None:
     assert check(other, {}) == []
 
 
+@pytest.mark.parametrize(
+    ("pair", "told"),
+    [
+        (("table", "repeats"), "repeats"),
+        (("repeats", "policy"), "policy"),
+        (("repeat_span_min", "table"), "table"),
+        (("content_repeat_span_min", "policy"), "policy"),
+        (("channels__tool__span_min", "channels__tool__policy"), "channels.tool.policy"),
+    ],
+)
+def test_all_channels_are_told_one_threshold_only(pair: tuple[str, str], told: str) -> None:
+    values = {"table": "*:10", "repeats": 3, "policy": "a:b"}
+    given = {name: values.get(name.rpartition("__")[2], 24) for name in pair}
+    [problem] = check(said(**{f"detect__{name}": value for name, value in given.items()}), {})
+    assert problem.startswith(f"detect.{told} = ")
+    assert problem.endswith("is set too, and says something else; keep one of them")
+    assert check(said(detect__repeat_span_min=24, detect__content_repeat_span_min=90), {}) == []
+
+
+@pytest.mark.parametrize("name", ["mypolicy", "my:policy()", "os.system('x'):y", "a b:c", ":", "./a:b"])
+@pytest.mark.parametrize("where", ["detect", "detect.channels.tool"])
+def test_a_policy_that_cannot_be_one_is_refused_before_it_is_tried(where: str, name: str) -> None:
+    [problem] = check(said(**{f"{where}.policy".replace(".", "__"): name}), {})
+    assert problem.startswith(f"{where}.policy = ")
+    assert "is not MODULE:FUNCTION, like mypackage.policies:repeats" in problem
+
+
+@pytest.mark.parametrize(
+    ("given", "key"),
+    [
+        ({"detect__unit_min": 9, "detect__unit_max": 8}, "detect.unit_min = 9"),
+        ({"detect__channels__tool__unit_min": 9, "detect__unit_max": 8}, "detect.channels.tool.unit_min = 9"),
+        ({"detect__channels__tool__unit_max": 8, "detect__unit_min": 9}, "detect.channels.tool.unit_max = 8"),
+    ],
+)
+def test_a_range_of_units_that_has_none_is_refused(given: dict[str, object], key: str) -> None:
+    [problem] = check(said(**given), {})
+    assert problem.startswith(f"{key} (default): no unit has from 9 to 8 characters; let unit_min be")
+    assert check(said(detect__unit_min=8, detect__unit_max=8), {}) == []
+
+
+@pytest.mark.parametrize(
+    ("strings", "says"),
+    [(("a", ""), "an empty text"), (("x" * 201,), "200 characters at most"), (("ab",) * 101, "at most 100")],
+)
+def test_ignored_strings_that_cannot_be_matched_are_refused(strings: tuple[str, ...], says: str) -> None:
+    [problem] = check(said(detect__channels__content__ignore_strings=strings), {})
+    assert problem.startswith("detect.channels.content.ignore_strings = ")
+    assert says in problem
+    [problem] = check(said(detect__ignore_strings=strings), {})
+    assert says in problem
+    assert check(said(detect__ignore_strings=("x" * 200, " ")), {}) == []
+
+
 def over(*models: tuple[str, dict[str, object]], **given: object) -> Settings:
     return msgspec.structs.replace(said(**given), models=tuple(Override(*one) for one in models))
 

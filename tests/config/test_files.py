@@ -80,7 +80,7 @@ def test_all_problems_of_a_file_are_told_and_the_good_values_kept(tmp_path: Path
         ("[detect.channels.tool]\nscal = 1\n", "did you mean detect.channels.tool.scale?"),
         ("[log]\nqqqqqqqq = 1\n", "[log] has file, level"),
         ("[log]\ndrain_timout = 1\n", "did you mean server.drain_timeout?"),
-        ("[detect]\nqqqqqqqq = 1\n", "window, actions, channels"),
+        ("[detect]\nqqqqqqqq = 1\n", "strip_space, actions, channels"),
     ],
 )
 def test_an_unknown_key_is_answered_with_what_may_have_been_meant(

@@ -107,6 +107,36 @@ def test_an_ollama_host_that_is_no_address_is_left_alone_with_a_note() -> None:
     assert "no address" in result.notes[0]
 
 
+@pytest.mark.parametrize("port", ["99999", "abc", "-1", "+5", "1e3", "9" * 5000])
+def test_a_port_of_ollama_host_that_is_none_falls_back_as_in_ollama_and_is_told(port: str) -> None:
+    result = loaded({"OLLAMA_HOST": f"127.0.0.1:{port}"})
+    assert result.settings.upstream.url == "http://127.0.0.1:11434"
+    assert f"'{port}' is no port" in result.notes[0]
+
+
+@pytest.mark.parametrize(
+    "value", ["http://me:sekret@127.0.0.1:1", "me:sekret@127.0.0.1", "http://me:sekret@h:99999", "me@:sekret"]
+)
+def test_a_password_in_ollama_host_is_never_shown(value: str) -> None:
+    result = loaded({"OLLAMA_HOST": value})
+    assert result.settings == Settings()
+    assert "no address" in result.notes[0]
+    assert "me:sekret" not in result.notes[0]
+
+
+def test_the_fall_back_of_a_bad_port_is_that_of_its_scheme() -> None:
+    result = loaded({"OLLAMA_HOST": "http://127.0.0.1:99999"})
+    assert result.settings.upstream.url == "http://127.0.0.1:80"
+    assert "http://127.0.0.1:80" in result.notes[0]
+
+
+@pytest.mark.parametrize(
+    "value", ["127.0.0.1", "127.0.0.1:8080", "[::1]", "::1", "http://localhost", "[::1]:1"]
+)
+def test_an_ollama_host_with_a_good_port_or_none_needs_no_note(value: str) -> None:
+    assert loaded({"OLLAMA_HOST": value}).notes == []
+
+
 def test_a_remote_ollama_host_is_refused_by_its_name() -> None:
     with pytest.raises(ConfigError, match=r"env OLLAMA_HOST.*allow_remote"):
         loaded({"OLLAMA_HOST": "10.0.0.9"})

@@ -149,3 +149,14 @@ def test_a_step_keeps_all_that_was_said_of_it() -> None:
     }
     [step] = read(SETTINGS["intervene.ladder"], [said])
     assert {name: getattr(step, name) for name in said} == said
+
+
+def test_a_list_of_texts_may_be_json_where_commas_or_blanks_matter() -> None:
+    setting = SETTINGS["detect.ignore_strings"]
+    assert read_text(setting, '["a, b", " "]') == ("a, b", " ")
+    assert read_text(setting, "a, b") == ("a", "b")
+    assert setting.shown(("a, b", " ")) == '["a, b"," "]'
+    assert setting.shown(("a", "b")) == "a, b"
+    assert setting.shown(()) == ""
+    with pytest.raises(ValueError, match=r"Expected"):
+        read_text(setting, '["a", 1]')

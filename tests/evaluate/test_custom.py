@@ -4,6 +4,7 @@ import sys
 import textwrap
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -51,23 +52,23 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_policy_becomes_a_table_of_all_lengths(folder: Path) -> None:
-    table = load_policy("mine:good", folder=folder)
+    table = load_policy("mine:good", folders=[folder])
     assert [table(length) for length in (1, 2, 40, 200, 399)] == [40, 200, 10, 2, 2]
     assert len(table.repeats) == LENGTHS
     assert table(LENGTHS + 5) == table(LENGTHS)
 
 
 def test_a_method_of_an_object_in_a_module_will_do(folder: Path) -> None:
-    assert load_policy("mine:table.by_length", folder=folder)(17) == 9
+    assert load_policy("mine:table.by_length", folders=[folder])(17) == 9
 
 
 def test_the_policy_never_runs_in_this_process(folder: Path) -> None:
-    load_policy("mine:good", folder=folder)
+    load_policy("mine:good", folders=[folder])
     assert "mine" not in sys.modules
 
 
 def test_what_a_policy_prints_is_not_taken_for_its_answer(folder: Path) -> None:
-    assert load_policy("mine:chatty", folder=folder)(5) == 9
+    assert load_policy("mine:chatty", folders=[folder])(5) == 9
 
 
 @pytest.mark.parametrize(
@@ -98,7 +99,7 @@ def test_what_a_policy_prints_is_not_taken_for_its_answer(folder: Path) -> None:
 )
 def test_what_is_wrong_is_said(folder: Path, name: str, says: str) -> None:
     with pytest.raises(PolicyError) as caught:
-        load_policy(name, folder=folder)
+        load_policy(name, folders=[folder])
     assert says in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -106,31 +107,31 @@ def test_what_is_wrong_is_said(folder: Path, name: str, says: str) -> None:
 @posix
 def test_a_crash_is_told_with_its_signal_and_the_last_words(folder: Path) -> None:
     with pytest.raises(PolicyError, match=r"by SIGABRT.*: last words"):
-        load_policy("mine:aborts", folder=folder)
+        load_policy("mine:aborts", folders=[folder])
 
 
 @posix
 def test_memory_is_limited(folder: Path) -> None:
     with pytest.raises(PolicyError, match="needs more than 256 MB of memory"):
-        load_policy("mine:grows", folder=folder, megabytes=256)
+        load_policy("mine:grows", folders=[folder], megabytes=256)
 
 
 @pytest.mark.parametrize("name", ["mine:hangs", "mine:spins"])
 def test_time_is_limited(folder: Path, name: str) -> None:
     started = time.monotonic()
     with pytest.raises(PolicyError, match=r"gave no answer within 0\.5 seconds"):
-        load_policy(name, folder=folder, seconds=0.5)
+        load_policy(name, folders=[folder], seconds=0.5)
     assert time.monotonic() - started < 10
 
 
 @posix
 def test_what_a_policy_writes_is_limited(folder: Path) -> None:
     with pytest.raises(PolicyError):
-        load_policy("mine:floods", folder=folder, seconds=5)
+        load_policy("mine:floods", folders=[folder], seconds=5)
 
 
 def test_people_are_shown_what_it_comes_to(folder: Path) -> None:
-    lines = as_text(load_policy("mine:good", folder=folder)).splitlines()
+    lines = as_text(load_policy("mine:good", folders=[folder])).splitlines()
     assert lines[0].startswith("mine:good is fine: 12,000 lengths")
     assert lines[3].split() == ["1", "40", "40"]
     assert ["12,000", "2", "24,000"] in [line.split() for line in lines]
@@ -141,4 +142,28 @@ def test_a_policy_is_printed_as_the_setting_that_takes_it() -> None:
     table = PolicyTable("m:f", tuple(40 if n <= 2 else 12 if n <= 8 else 5 for n in range(1, 12_001)), 0.0)
     assert rows(table) == "2:40,8:12,*:5"
     assert read_table(rows(table))[:2] == ((2, 40), (8, 12))
-    assert 'detect.channels.content.table = "2:40,8:12,*:5"' in as_text(table)
+    assert 'detect.policy = "m:f"' in as_text(table)
+    assert 'detect.table = "2:40,8:12,*:5"' in as_text(table)
+
+
+@posix
+def test_where_limits_cannot_be_set_a_policy_is_tried_all_the_same(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import resource
+
+    from ollama_guard.evaluate import custom_child
+
+    def forbidden(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(resource, "setrlimit", forbidden)
+    custom_child.limit(1.0, 64)
+    assert custom_child.table(lambda length: 9, {"lengths": 5, "fewest": 2, "most": 99})["repeats"] == [9] * 5
+
+
+def test_a_module_is_looked_for_in_one_folder_after_the_other(folder: Path, tmp_path_factory: Any) -> None:
+    other = tmp_path_factory.mktemp("other")
+    (other / "mine.py").write_text("def good(length): return 3\n")
+    assert load_policy("mine:good", folders=[other, folder])(1) == 3
+    assert load_policy("mine:good", folders=[folder, other])(1) == 40

@@ -2,6 +2,7 @@
 
 import asyncio
 import http.client
+import json
 import os
 import signal
 import socket
@@ -134,7 +135,9 @@ def test_a_second_signal_ends_at_once(mock: MockOllama, patient: Guard) -> None:
     began = time.monotonic()
     assert patient.stop(signal.SIGTERM) == 0
     assert time.monotonic() - began < SOON
-    assert asking.result().ended != COMPLETE
+    assert "is being restarted" in asking.result().text  # and not just a connection that is gone
+    (row,) = [line for line in patient.output.splitlines() if '"event": "exchange"' in line]
+    assert json.loads(row)["outcome"] == "drained"
 
 
 def test_new_requests_are_refused_while_old_ones_finish(mock: MockOllama, patient: Guard) -> None:

@@ -17,7 +17,7 @@ import ollama
 import openai
 import pytest
 
-from ollama_guard.config.addresses import ollama_url
+from ollama_guard.config.addresses import ollama_host
 from tests.live.look import rows, wait_rows
 from tests.live.talk import Heard
 from tests.net import Guard, get_json, guard_server
@@ -38,9 +38,10 @@ def openai_server() -> str | None:
 
 def ollama_server() -> str | None:
     """The address of an Ollama that answers and is no guard."""
-    url = ollama_url(os.environ.get("OLLAMA_HOST", ""))
-    if url is None:
+    meant = ollama_host(os.environ.get("OLLAMA_HOST", ""))
+    if meant is None:
         return None
+    url = meant.url
     try:
         get_json(url, "/api/version", 2)
     except (OSError, ValueError):

@@ -18,7 +18,7 @@ from mocks.clients import Seen, ask, held, request_bytes, send
 from mocks.judges import judge
 from mocks.server import MockOllama
 from tests.live.conftest import Guards
-from tests.live.look import until
+from tests.live.look import until, wait_rows
 from tests.live.talk import HEALTHY_ANSWER, ask_ollama, ask_openai, body
 from tests.net import ROOT, Guard, free_port, guard_server, mock_server
 
@@ -439,5 +439,8 @@ def test_more_answers_at_once_than_allowed_are_refused_for_a_while(mock: MockOll
     seen = asyncio.run(go())
     assert (seen.status, seen.header("retry-after")) == (503, "5")
     assert seen.json()["error"]["type"] == "ollama_loop_guard_busy"
+    (row,) = wait_rows(guard, "refused", 1)
+    assert (row["level"], row["dialect"], row["status"]) == ("warning", "openai-chat", 503)
+    assert guard.health()["counters"]["refused"] == 1
     assert until(lambda: guard.health()["live"] == 0)
     assert asyncio.run(ask(guard.url, "/api/chat", body("mock:short"))).status == 200

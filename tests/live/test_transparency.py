@@ -4,7 +4,9 @@
 """
 
 import asyncio
+import gzip
 import hashlib
+import json
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +18,7 @@ import pytest
 
 from mocks.clients import Seen, ask, connect, request_bytes, send
 from mocks.server import MockOllama
-from tests.live.look import needs_proc, resident_mb, until
+from tests.live.look import needs_proc, resident_mb, until, wait_rows
 from tests.live.talk import CLIENTS, HEALTHY_ANSWER, HEALTHY_REASONING, ONE_OF_EACH, PATH, Asker, body
 from tests.live.tee import Taken, Tap, tapped
 from tests.net import Guard, guard_server
@@ -184,6 +186,30 @@ def test_a_compressed_stream_passes_unguarded(mock: MockOllama, way: Path) -> No
     assert seen.body == taken.body
     assert seen.header("content-encoding") == "gzip"
     assert seen.body.startswith(b"\x1f\x8b")
+
+
+def test_a_compressed_request_passes_unread_and_the_operator_is_told_once(mock: MockOllama) -> None:
+    packed = gzip.compress(b'{"model": "mock:loop-content"}')
+    with guard_server(mock.url) as guard:
+        for coding in ("zstd", "identity, zstd", "sekret"):
+            asyncio.run(ask(guard.url, "/v1/responses", packed, headers={"Content-Encoding": coding}))
+            assert mock.journal[-1].header("content-encoding") == coding
+            assert mock.journal[-1].body_bytes == len(packed)
+        asyncio.run(ask(guard.url, "/api/chat", packed, headers={"Content-Encoding": "sekret"}))
+        told = [(row["level"], row["dialect"], row["why"]) for row in wait_rows(guard, "unguarded", 2)]
+    zstd, other = "compressed (zstd)", "compressed (in a way of its own)"
+    assert [(level, name) for level, name, _ in told] == [
+        ("warning", n) for n in ("openai-responses", "ollama-chat")
+    ]
+    assert zstd in told[0][2]
+    assert other in told[1][2]
+
+
+@pytest.mark.parametrize("encoding", ["", "identity", "Identity"])
+def test_a_request_whose_coding_is_none_is_guarded(mock: MockOllama, guard: Guard, encoding: str) -> None:
+    content = json.dumps(body("mock:loop-content")).encode()
+    asyncio.run(ask(guard.url, "/api/chat", content, headers={"Content-Encoding": encoding}))
+    assert len(mock.journal) > 1  # asked again after the loop
 
 
 @pytest.mark.parametrize("path", ["/v1/chat/completions", "/api/chat", "/v1/messages"])

@@ -11,6 +11,7 @@ def test_a_new_process_has_every_total_at_nothing() -> None:
         "bytes_to_clients": 0,
         "recoveries": 0,
         "relayed": 0,
+        "refused": 0,
     }
 
 
@@ -28,6 +29,8 @@ def test_rows_are_counted_by_what_they_say() -> None:
         )
     counters.observe(Record("something_else", {}))
     counters.relayed()
+    for status in (413, 503):
+        counters.observe(Record("refused", {"status": status}))
     assert counters.snapshot() == {
         "exchanges": {"done": 1, "recovered": 1},
         "findings": {"periodic": 1, "stall": 1},
@@ -36,6 +39,7 @@ def test_rows_are_counted_by_what_they_say() -> None:
         "bytes_to_clients": 200,
         "recoveries": 1,
         "relayed": 1,
+        "refused": 2,
     }
 
 

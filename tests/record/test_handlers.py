@@ -93,6 +93,39 @@ def test_a_file_that_was_taken_away_is_made_again_after_a_failure(tmp_path: Path
     assert (tmp_path / "guard.log").read_text() == "first\nthird\n"
 
 
+@pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody move a file that is open")
+def test_rows_follow_the_path_when_somebody_else_rotates_the_file(tmp_path: Path) -> None:
+    path, old = tmp_path / "guard.log", tmp_path / "guard.log.1"
+    handler = make(path, max_mb=0)
+    handler.emit(row("before"))
+    path.rename(old)
+    handler.emit(row("after"))
+    path.unlink()
+    path.write_text("made by another\n")
+    handler.emit(row("last"))
+    handler.close()
+    assert old.read_text() == "before\n"
+    assert path.read_text() == "made by another\nlast\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody remove a folder in use")
+def test_a_folder_that_was_removed_costs_rows_only_and_is_told_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "logs" / "guard.log"
+    handler = make(path)
+    handler.prepare()
+    path.unlink()
+    path.parent.rmdir()
+    handler.emit(row("lost"))
+    handler.emit(row("lost"))
+    path.parent.mkdir()
+    handler.emit(row("there"))
+    handler.close()
+    assert path.read_text() == "there\n"
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
 def test_a_file_is_rotated_by_size_and_old_ones_are_dropped(tmp_path: Path) -> None:
     path = tmp_path / "guard.log"
     handler = make(path, max_mb=1)

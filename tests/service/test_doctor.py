@@ -1,16 +1,19 @@
 """`ollama-guard check`: each thing that can be wrong is named, with what to do about it."""
 
+import json
 import socket
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 
+from ollama_guard.app.gate import ASKS
 from ollama_guard.config.load import Loaded, load
 from ollama_guard.config.schema import Server, Settings, Upstream
-from ollama_guard.service import doctor
+from ollama_guard.service import descriptors, doctor
 from ollama_guard.service.doctor import Check, check
 
 OLLAMA = {
@@ -27,7 +30,7 @@ def answering(pages: Mapping[str, tuple[int, str]], token: str = "") -> Iterator
         def do_GET(self) -> None:
             status, body = pages.get(self.path, (404, "404 page not found"))
             if token and self.headers.get("Authorization") != f"Bearer {token}":
-                status, body = 401, "{}"
+                status, body = 401, json.dumps({"error": f"{ASKS}, as a header"})
             self.send_response(status)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
@@ -78,6 +81,7 @@ def test_an_ollama_that_is_not_started_gets_the_command_that_starts_it() -> None
     found = named(checked(f"127.0.0.1:{free_port()}"), "upstream")
     assert not found.ok
     assert "ollama serve" in found.remedy
+    assert "ollama serve" not in found.message  # once is enough
 
 
 def test_an_upstream_that_says_nothing_is_not_waited_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,8 +151,36 @@ def test_a_port_held_by_a_guard_is_fine_and_one_held_by_a_stranger_is_not() -> N
 def test_a_guard_that_asks_for_a_token_is_recognised_by_who_has_it() -> None:
     with answering({"/guard/health": (200, '{"status": "ok"}')}, token="secret") as here:
         port = int(here.rpartition(":")[2])
-        assert named(checked(port=port, token="secret"), "port").ok
-        assert not named(checked(port=port), "port").ok
+        assert "status ok" in named(checked(port=port, token="secret"), "port").message
+
+
+@pytest.mark.parametrize(("given", "said"), [({}, "its token"), ({"token": "other"}, "another token")])
+def test_a_guard_that_asks_for_a_token_is_named_with_the_way_to_give_it(
+    given: dict[str, str], said: str
+) -> None:
+    with answering({}, token="secret") as here:
+        found = named(checked(port=int(here.rpartition(":")[2]), **given), "port")
+    assert "ollama-guard runs on" in found.message
+    assert said in found.message
+    assert "OLLAMA_GUARD_TOKEN" in found.remedy
+
+
+@pytest.mark.parametrize("page", [(401, "{}"), (401, "[]"), (401, '{"error": "who are you?"}'), (200, "[]")])
+def test_a_stranger_that_refuses_is_not_taken_for_a_guard(page: tuple[int, str]) -> None:
+    with answering({"/guard/health": page}) as here:
+        assert not named(checked(port=int(here.rpartition(":")[2])), "port").ok
+
+
+def test_a_guard_that_asks_for_a_token_is_found_out_as_the_upstream_too() -> None:
+    with answering({}, token="secret") as here:
+        found = named(checked(here), "upstream")
+    assert not found.ok
+    assert "is an ollama-guard" in found.message
+
+
+def test_what_was_not_taken_of_the_environment_is_said() -> None:
+    loaded = load(file=None, environ={"OLLAMA_HOST": "127.0.0.1:99999"}, flags={"port": free_port()})
+    assert "99999" in named(check(loaded, {}), "note").message
 
 
 def test_the_check_leaves_the_port_free() -> None:
@@ -166,17 +198,29 @@ def test_proxy_variables_are_mentioned_with_what_clients_need() -> None:
     assert "NO_PROXY" not in exempt.message
 
 
-def test_too_few_open_files_for_the_exchanges_allowed_is_a_failure() -> None:
-    pytest.importorskip("resource")
-    loaded = load(file=None, environ={}, flags={"port": free_port(), "server.max_exchanges": 65536})
-    found = [each for each in check(loaded, {}) if each.name == "limits"]
-    import resource
-
-    if resource.getrlimit(resource.RLIMIT_NOFILE)[0] in range(2 * 65536 + 64):
-        assert "ulimit -n" in found[0].remedy
-    else:
-        assert found == []
+@pytest.mark.parametrize(("possible", "enough"), [(575, False), (576, True), (None, True)])
+def test_too_few_open_files_for_the_exchanges_allowed_is_a_failure(
+    monkeypatch: pytest.MonkeyPatch, possible: int | None, *, enough: bool
+) -> None:
+    monkeypatch.setattr(descriptors, "possible", lambda: possible)
+    found = [each for each in checked() if each.name == "limits"]
+    assert [each.ok for each in found] == ([] if enough else [False])
+    assert enough or "max_exchanges" in found[0].remedy
 
 
 def test_what_was_set_is_named() -> None:
     assert "server.port" in named(checked(), "settings").message
+
+
+def test_each_policy_is_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "policies_of_a_test.py").write_text("def five(length): return 5\n")
+    monkeypatch.chdir(tmp_path)
+    flags = {
+        "detect.policy": "policies_of_a_test:five",
+        "detect.channels.tool.policy": "policies_of_a_test:six",
+    }
+    fine, bad = [one for one in check(load(file=None, environ={}, flags=flags), {}) if one.name == "policy"]
+    assert (fine.ok, fine.message) == (True, "policies_of_a_test:five works")
+    assert not bad.ok
+    assert "policies_of_a_test:six cannot be found: the module has no six; used is what" in bad.message
+    assert bad.remedy.endswith("take out detect.channels.tool.policy.")

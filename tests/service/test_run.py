@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -116,6 +117,24 @@ def test_the_check_knows_the_running_guard(serve: Serve, mock: MockOllama, envir
     assert "Ollama 0." in done.stdout
 
 
+def test_a_policy_of_ones_own_is_in_force_and_one_that_fails_is_told(
+    serve: Serve, mock: MockOllama, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.py").write_text("def five(length): return 5\ndef half(length): return length / 2\n")
+    mock.script("words", {"steps": [{"say": "Once more, with feeling. ", "times": None}]})
+    flags = ("detect.channels.content.policy=mine:five", "detect.policy=mine:half", "detect.action=stop")
+    service = serve(*(part for flag in flags for part in ("--set", flag)))
+    until(ask(service, "/api/chat", "mock:words"), b'"done":true')
+    service.signal()
+    service.ends_within(10)
+    log = service.process.communicate()[1]
+    [verdict] = [json.loads(line) for line in log.splitlines() if '"verdict"' in line]
+    assert verdict["repeats"] == 5.0
+    assert "detect.channels.content.policy is in force: mine:five was tried for all lengths" in log
+    assert "detect.policy is not used, but what holds without it" in log
+    assert "mine:half gives 0.5 for a unit of 1 characters; a whole number of repeats" in log
+
+
 def refuses(environ: dict[str, str], *flags: str, **more: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "ollama_guard", "serve", *flags],
@@ -146,3 +165,18 @@ def test_a_socket_unit_that_opens_the_door_to_all_is_refused_without_a_token(env
     )
     assert done.returncode == 1
     assert "no token is set" in done.stderr
+
+
+FEW_FILES = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, (48, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+from ollama_guard.cli import main
+main()
+"""
+
+
+def test_a_low_limit_to_open_files_is_raised(launch: Callable[..., Running], mock: MockOllama) -> None:
+    service = launch("-c", FEW_FILES, "serve", "--port", "0", "--upstream", mock.url)
+    waiting = [service.connect("/api/version") for _ in range(60)]
+    until(ask(service, "/api/chat", "mock:short"), b'"done":true')
+    assert all(b"HTTP/1.1 200" in until(each, b"version") for each in waiting)

@@ -27,6 +27,26 @@ def test_an_idle_service_ends_at_the_first_signal_with_exit_code_0(
     assert service.process.returncode == 0
 
 
+def test_a_closed_terminal_drains_too(start: Start) -> None:
+    service = start()
+    stream = service.stream("/stream?seconds=1.5")
+    service.signal(signal.SIGHUP)
+    assert rest(stream).endswith(b"done\n\r\n0\r\n\r\n")
+    service.ends_within(10)
+    assert service.process.returncode == 0
+
+
+def test_under_nohup_a_closed_terminal_is_nothing(start: Start) -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # handed down, as nohup does
+    try:
+        service = start()
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    service.signal(signal.SIGHUP)
+    assert b"fine" in until(service.connect("/"), b"fine")
+    assert service.process.poll() is None
+
+
 def test_a_live_stream_is_finished_before_the_service_ends(start: Start) -> None:
     service = start()
     stream = service.stream("/stream?seconds=1.5")
