@@ -17,6 +17,8 @@ _REMEMBERED = 1 << 14
 """Lengths of units: more than the longest period, so that none is worked out again in hostile text."""
 _SHORT, _SHORT_CODE = 8, 2 / 3
 """Up to this length, code repeats this much less than it does else."""
+_LINES_CODE = 0.5
+"""What repeats in files is one line or two, or items of a list; a block of more hardly ever does."""
 _FLAT_CODE = 0.5
 """The table for zeros is made for data; code has but little more of them."""
 _ROWS = 0.1
@@ -112,7 +114,7 @@ def by_table(rules: ChannelRules, unit: str, region: Region) -> Goal:
         kind, factor, verdict = Shape.FLAT, 1.0, mass(own, period)
     else:
         kind = shape.shape_of(unit)
-        factor = _factor(rules, kind, period, region)
+        factor = _factor(rules, kind, unit, region)
         verdict = mass(rules.table(kind), period)
         if factor == 1.0 and kind is Shape.TEXT:
             plain = math.ceil((verdict + _extra(unit, region)) * rules.scale)
@@ -162,8 +164,9 @@ def _own_table(rules: ChannelRules, region: Region) -> Table | None:
             return None
 
 
-def _factor(rules: ChannelRules, kind: Shape, period: int, region: Region) -> float:
+def _factor(rules: ChannelRules, kind: Shape, unit: str, region: Region) -> float:
     """What the table of this class is multiplied by in this place."""
+    period = len(unit)
     if region is Region.PROSE or period > rules.code_upto:
         return 1.0
     if kind in {Shape.RULE, Shape.BLANK, Shape.PADDING} and (period <= _SHORT or not rules.code_alike):
@@ -174,7 +177,9 @@ def _factor(rules: ChannelRules, kind: Shape, period: int, region: Region) -> fl
         return max(1.0, rules.code * _FLAT_CODE)
     if region is Region.LINE:
         return 1.0
-    return rules.code * _SHORT_CODE if period <= _SHORT else rules.code
+    if period <= _SHORT:
+        return rules.code * _SHORT_CODE
+    return max(1.0, rules.code * _LINES_CODE) if unit.count("\n") > 2 else rules.code
 
 
 def _extra(unit: str, region: Region) -> int:

@@ -9,9 +9,9 @@ from msgspec import Struct
 
 from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.silence import Silence
-from ollama_guard.detect.watch import Watch
 from ollama_guard.engine.policy import Policy
 from ollama_guard.engine.thinktags import Piece, ThinkTags
+from ollama_guard.engine.watching import Watching
 from ollama_guard.events import Channel, Done, Event, Finish, Text, ToolDelta, UpstreamError, Usage
 from ollama_guard.history import Call
 from ollama_guard.wire.dialect import Request, Session
@@ -56,7 +56,7 @@ class Attempt:
         self.failed_with: str | None = None
         self.usage: Usage | None = None
         self.deltas = 0
-        self._watch = Watch(policy.rules, prompt=request.prompt)
+        self.watching = Watching(policy.rules, request.prompt)
         self._silence = Silence(policy.limits, tools=request.tools, now=now)
         self._framer = Framer(framing)
         self._session = session
@@ -69,7 +69,7 @@ class Attempt:
         self.first_ended = False  # of the alternative answers (`n` > 1) the one that is gone on from
         self._choices = 1
         self._last = 0
-        self._watching = True
+        self._judging = True
         self._suspect = False
         session.begin_attempt()
 
@@ -92,7 +92,7 @@ class Attempt:
 
     def stop_watching(self) -> None:
         """Judge no more (action `observe`, after the first finding)."""
-        self._watching = False
+        self._judging = False
 
     def judge(self, frame: Frame) -> Judged:
         """Read one frame whole, also when a verdict falls in the middle of it; the first finding counts."""
@@ -104,7 +104,7 @@ class Attempt:
         for event in events:
             finding = self._event(event)
             first = first or finding
-        return Judged(frame, events, first if self._watching else None)
+        return Judged(frame, events, first if self._judging else None)
 
     def _event(self, event: Event) -> Finding | None:
         match event:
@@ -115,7 +115,7 @@ class Attempt:
                 self._silence.answer(self._now)
                 self._call(event)
                 if event.arguments:
-                    return self._watch.feed(f"tool:{event.index}", event.arguments)
+                    return self.watching.feed(f"tool:{event.index}", event.arguments)
             case Finish():
                 self.finish = event.reason
                 self.first_ended |= not event.choice
@@ -149,7 +149,7 @@ class Attempt:
         self._last = len(event.text)
         self._choices = max(self._choices, event.choice + 1)
         if event.choice:
-            return self._watch.feed(f"{event.channel}#{event.choice}", event.text)
+            return self.watching.feed(f"{event.channel}#{event.choice}", event.text)
         if event.channel is Channel.REASONING:
             return self._piece(event.channel, event.text)
         return self._pieces(self.tags.split(event.text))
@@ -170,8 +170,8 @@ class Attempt:
         elif not self.answered:
             self.answered = True
             self._silence.answer(self._now)
-        finding = self._watch.feed(channel, text)
-        self._suspect = self._watch.suspect(channel)
+        finding = self.watching.feed(channel, text)
+        self._suspect = self.watching.suspect(channel)
         return finding
 
     def _ending(self, reason: str) -> Finding | None:
@@ -187,7 +187,7 @@ class Attempt:
 
     def unfinished(self) -> Finding | None:
         """The body ended, and no ending came: the verdict, if it is one (else it is a plain failure)."""
-        run, where = max((self._watch.equal_deltas(c), c) for c in ("reasoning", "content"))
+        run, where = max((self.watching.equal_deltas(c), c) for c in ("reasoning", "content"))
         if run >= BREAKER_RUN:
             return self._breaker(
                 f"the upstream ended a run of {run} equal deltas in its {where} without an ending"
@@ -201,20 +201,20 @@ class Attempt:
         return Finding(Kind.EMPTY, detail=detail)
 
     def _breaker(self, detail: str) -> Finding:
-        run, where = max((self._watch.equal_deltas(c), c) for c in ("reasoning", "content"))
-        length = self._watch.length(where)
+        run, where = max((self.watching.equal_deltas(c), c) for c in ("reasoning", "content"))
+        length = self.watching.length(where)
         onset = max(0, length - (run - 1) * self._last)  # equal deltas are equally long, but for white space
         return Finding(Kind.TOKEN_RUN, where, onset, length, repeats=run, mass=length - onset, detail=detail)
 
     @property
     def suspect(self) -> bool:
         """Whether the latest text is part of the way to a verdict: it is better held back."""
-        return self._suspect and self._watching
+        return self._suspect and self._judging
 
     def overdue(self, now: float) -> Finding | None:
         """A verdict by the clock."""
-        return self._silence.check(now) if self._watching else None
+        return self._silence.check(now) if self._judging else None
 
     def deadline(self) -> float | None:
         """When the clock should be looked at next."""
-        return self._silence.deadline() if self._watching else None
+        return self._silence.deadline() if self._judging else None

@@ -86,6 +86,7 @@ class Core:
             self._number, self._policy, self._request, self._client.session, self._dialect.framing, now
         )
         self._attempt.judge_calls = self._streaks.judge
+        self._attempt.watching.on_fault = self._fault
         self._client.put(Open(self._number, self._dialect.rebuild(self._request, self._plan)))
 
     def _pause(self, plan: Reissue, until: float, now: float) -> None:
@@ -126,6 +127,12 @@ class Core:
         if error:
             fields["error"] = error
         self._client.before_the_end(Record("exchange", fields))
+
+    def _fault(self, told: str) -> None:
+        """A detector failed: the attempt goes on without."""
+        self._client.put(
+            Record("fault", {"model": self._request.model, "attempt": self._tries, "error": told})
+        )
 
     def _record(self, finding: Finding, rung: str, now: float) -> None:
         self._findings.append(str(finding.kind))

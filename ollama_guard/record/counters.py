@@ -9,6 +9,7 @@ from typing import Any
 
 from ollama_guard.engine.messages import Record
 
+_EVENTS = {"recovery": "recoveries", "refused": "refused", "fault": "faults"}
 _TOTALS = {"attempts": "attempts", "heartbeats": "heartbeats", "bytes": "bytes_to_clients"}
 
 
@@ -25,10 +26,8 @@ class Counters:
         fields = record.fields
         if record.event == "verdict":
             self._findings[str(fields["kind"])] += 1
-        elif record.event == "recovery":
-            self._totals["recoveries"] += 1
-        elif record.event == "refused":
-            self._totals["refused"] += 1
+        elif record.event in _EVENTS:
+            self._totals[_EVENTS[record.event]] += 1
         elif record.event == "exchange":
             self._outcomes[str(fields["outcome"])] += 1
             for field, name in _TOTALS.items():
@@ -40,7 +39,5 @@ class Counters:
 
     def snapshot(self) -> dict[str, Any]:
         """The numbers as JSON data. Every total is there from the start; kinds and outcomes as they occur."""
-        totals = {
-            name: self._totals[name] for name in (*_TOTALS.values(), "recoveries", "relayed", "refused")
-        }
+        totals = {name: self._totals[name] for name in (*_TOTALS.values(), *_EVENTS.values(), "relayed")}
         return {"exchanges": dict(self._outcomes), "findings": dict(self._findings), **totals}

@@ -30,7 +30,7 @@ DROPPED = (
     _NO_WEBSOCKETS,  # and no advice is needed about it
 )
 """What uvicorn says when a connection is closed without an ending. We do so on purpose."""
-WARNINGS = frozenset({"recovery", "refused", "unguarded"})
+WARNINGS = frozenset({"fault", "recovery", "refused", "unguarded"})
 """Events that somebody should know of."""
 TROUBLE = frozenset({"gave_up", "drained"})
 """Outcomes of an exchange that somebody should know of."""

@@ -201,3 +201,13 @@ def test_a_table_of_thousands_of_rows_is_read_as_one_of_few() -> None:
         assert copies(many, length) == copies(few, length)
     assert mass(few[:2], 41) == NEVER
     assert copies(few[:2], 41) == math.inf
+
+
+def test_a_block_of_several_lines_of_code_needs_less_than_one_line_over_and_over() -> None:
+    one = "    private int numberOfItemsInTheStore = 0;\n"
+    block = "    private int items;\n    private int price;\n    private int state;\n"
+    rules = BALANCED.content
+    line_copies = by_table(rules, one, Region.CODE).verdict / len(one)
+    block_copies = by_table(rules, block, Region.CODE).verdict / len(block)
+    assert line_copies == pytest.approx(16, abs=1)
+    assert block_copies == pytest.approx(8, abs=1)

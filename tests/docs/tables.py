@@ -35,9 +35,10 @@ def caught() -> str:
     """After how many repeated characters a loop of prose is cut, and held back, by what the detectors do."""
     head = (
         "| the repeated unit has | in an answer, held back from | cut after | in reasoning, cut after "
-        "| in tool arguments, cut after | `strict`: answer | `strict`: reasoning |"
+        "| in tool arguments, cut after | `strict`: answer | `strict`: reasoning "
+        "| lines of code in an answer |"
     )
-    return "\n".join([head, "| --- |" + " --- |" * 6, *map(_row, UNITS)])
+    return "\n".join([head, "| --- |" + " --- |" * 7, *map(_row, UNITS)])
 
 
 def _row(size: int) -> str:
@@ -51,14 +52,17 @@ def _row(size: int) -> str:
             (STRICT, "reasoning"),
         )
     ]
+    others.append(_play(BALANCED, "content", size, code=True)[1])
     cells = [f"{size:,} characters", f"{held:,}", *(f"{mass:,}" for mass in (cut, *others))]
     return f"| {' | '.join(cells)} |"
 
 
-def _play(rules: WatchRules, channel: str, size: int) -> tuple[int, int]:
+def _play(rules: WatchRules, channel: str, size: int, *, code: bool = False) -> tuple[int, int]:
     """Repeated characters, the first copy not counted, at which the text was held back, and was cut."""
     rng, watch = random.Random(size), Watch(rules)
     prose, unit = _prose(rng, 700), _prose(rng, size)[: size - 1] + " "
+    if code:
+        prose, unit = prose + "\n\n```c\n", _code(rng, size)
     text = prose + unit * (12 + 3000 // size)
     begins = len(prose) + size
     held = 0
@@ -69,6 +73,13 @@ def _play(rules: WatchRules, channel: str, size: int) -> tuple[int, int]:
         if not held and watch.suspect(channel):
             held = max(0, at + DELTA - begins)
     raise AssertionError(f"a unit of {size} characters in {channel} was not cut within {len(text)}")
+
+
+def _code(rng: random.Random, size: int) -> str:
+    lines = ""
+    while len(lines) < size:
+        lines += f"{rng.choice(WORDS)}({rng.choice(WORDS)});\n"
+    return lines[: size - 3] + ");\n"
 
 
 def _prose(rng: random.Random, size: int) -> str:

@@ -12,6 +12,7 @@ def test_a_new_process_has_every_total_at_nothing() -> None:
         "recoveries": 0,
         "relayed": 0,
         "refused": 0,
+        "faults": 0,
     }
 
 
@@ -27,6 +28,7 @@ def test_rows_are_counted_by_what_they_say() -> None:
                 {"outcome": outcome, "attempts": attempts, "bytes": 100, "heartbeats": 3, "model": "m"},
             )
         )
+    counters.observe(Record("fault", {"model": "m", "error": "KeyError in shape.py:1"}))
     counters.observe(Record("something_else", {}))
     counters.relayed()
     for status in (413, 503):
@@ -40,6 +42,7 @@ def test_rows_are_counted_by_what_they_say() -> None:
         "recoveries": 1,
         "relayed": 1,
         "refused": 2,
+        "faults": 1,
     }
 
 

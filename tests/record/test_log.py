@@ -141,10 +141,10 @@ def test_an_exchange_that_failed_is_a_warning(capsys: pytest.CaptureFixture[str]
     log.setup(Log(format="json"))
     for outcome in ("done", "recovered", "client_gone", "gave_up", "drained"):
         log.log_record(Record("exchange", {"outcome": outcome}))
-    for event in ("recovery", "refused", "unguarded"):
+    for event in ("fault", "recovery", "refused", "unguarded"):
         log.log_record(Record(event, {"dialect": "openai-chat"}))
     levels = [row["level"] for row in rows(capsys)]
-    assert levels == ["info"] * 3 + ["warning"] * 5
+    assert levels == ["info"] * 3 + ["warning"] * 6
 
 
 def test_rows_go_to_the_file_too_as_json_unless_said_otherwise(

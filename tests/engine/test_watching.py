@@ -1,0 +1,62 @@
+"""What a fault in a detector costs: the verdicts of that attempt, and nothing else."""
+
+import pytest
+
+from ollama_guard.detect.finding import Kind
+from ollama_guard.detect.rules import BALANCED
+from ollama_guard.detect.watch import Watch
+from ollama_guard.engine.messages import Record
+from ollama_guard.engine.watching import Watching
+from tests.playbook import Play, loop
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Detectors that fail at a word, with the text in their message."""
+    feed = Watch.feed
+
+    def fail(self: Watch, channel: str, text: str) -> object:
+        if "blue" in text and self._rules.content.enabled:
+            raise ValueError(text)
+        return feed(self, channel, text)
+
+    monkeypatch.setattr(Watch, "feed", fail)
+
+
+@pytest.mark.usefixtures("broken")
+@pytest.mark.parametrize("dialect", ["openai-chat", "ollama-chat"])
+def test_a_fault_in_a_detector_changes_no_byte_and_is_told_once(dialect: str) -> None:
+    play = Play(dialect)
+    play.begin()
+    play.headers()
+    for _ in range(3):
+        play.say(loop())
+    play.finish()
+    assert play.sent == play.upstream_bytes
+    rows = [output for output in play.log if isinstance(output, Record)]
+    assert [row.event for row in rows] == ["fault", "exchange"]
+    assert rows[0].fields["error"].startswith("ValueError in test_watching.py:")
+    assert "blue" not in str(rows[0].fields)
+    assert rows[1].fields["outcome"] == "done"
+
+
+@pytest.mark.usefixtures("broken")
+def test_equal_deltas_are_counted_on_after_a_fault() -> None:
+    told: list[str] = []
+    watching = Watching(BALANCED, "")
+    watching.on_fault = told.append
+    watching.feed("content", "so blue")
+    for _ in range(40):
+        assert watching.feed("content", "ha") is None
+    assert len(told) == 1
+    assert watching.equal_deltas("content") == 40
+    assert watching.length("content") == 80
+    assert not watching.suspect("content")
+
+
+def test_without_a_fault_it_is_the_watch_itself() -> None:
+    watching = Watching(BALANCED, "")
+    watching.on_fault = pytest.fail
+    finding = watching.feed("content", loop())
+    assert finding is not None
+    assert finding.kind is Kind.PERIODIC
