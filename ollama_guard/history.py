@@ -1,4 +1,4 @@
-"""The vocabulary for what a request's conversation says of tool calls. Frozen values, standard library only.
+"""The vocabulary for what a request's conversation says. Frozen values, standard library only.
 
 A dialect walks its request's history from the end and yields these, newest first, no further than asked.
 """
@@ -39,3 +39,11 @@ class Said:
     """A message of the user that is not only tool results: a new turn begins."""
 
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """What is said in a conversation. `text`: all of it, whoever said it; `turn`: what the user said last."""
+
+    text: str
+    turn: str

@@ -4,59 +4,51 @@ Read only when a verdict is near. A false yes costs delay, a false no stops what
 """
 
 import re
+from collections.abc import Callable
 from functools import cached_property
 
+from ollama_guard.detect import shape, wishes
 from ollama_guard.detect.fold import Fold, Text
+from ollama_guard.detect.wishes import Wishes
+from ollama_guard.history import Talk
 
 _TAIL = 6_000
-"""Characters at the end of the conversation in which a wish counts: the latest turns."""
-_MOST = 100_000
-_NUMBER = r"(\d{1,3}(?:[,.]\d{3})+|\d{2,})"
-_GAP = r"\s*(?:\w+\s+){0,2}"
-_COUNT = re.compile(
-    rf"{_NUMBER}{_GAP}(?:times|x\b|copies|repetitions|rows?|lines?|zero(?:e?s)?|ones|words?|dots?|dashes|stars?|"
-    rf"asterisks?|spaces?|emojis?|sentences?|items?|entries|mal\b|fois|veces|volte|vezes|раз)|{_NUMBER}\s*[遍次行个個回度]",
-    re.IGNORECASE,
-)
-_SIZE = re.compile(rf"{_NUMBER}{_GAP}(?:digits?|characters?|chars?|letters?|bases?|bytes)\b", re.IGNORECASE)
-_NAMED = re.compile(r"\b(?:a|one)\s+(hundred|thousand)\b", re.IGNORECASE)
-_WISH = re.compile(
-    r"\brepeat(?:ed(?:ly)?|ing)?\b|\brepetition|\bover and over|\bagain and again|\bfor ?ever\b|\bendless|"
-    r"\bkeep (?:saying|writing|typing)|\bnon-?stop\b|"
-    r"重复|反复|不断|繰り返|반복|повтор|répét|wiederhol|repit|ripet",
-    re.IGNORECASE,
-)
-_SONG = re.compile(
-    r"\b(?:lyrics|songs?|sing|chants?|mantras?|refrain|chorus|litan(?:y|ies)|prayers?|psalms?|rosary|rounds|"
-    r"nursery rhymes?|tongue[- ]twisters?|lorem ipsum|guitar tabs?|tablature|sheet music|drum pattern|"
-    r"(?:ten|twelve|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred) (?:times|copies))\b|"
-    r"歌词|歌詞|念经|咒语|песн|paroles|chanson|letra de|canción|liedtext"
-)
-"""What is repeated by its nature, whether or not its words stand in the request."""
-
-_SLOTS = re.compile(
-    rf"(\d{{2,}}|[89]){_GAP}(?:packets?|instructions?|points?|rounds?|reps|"
-    r"beats?|bars?|measures?|cells?|elements?|records?|fields?|slots?|squares?|ticks?)\b",
-    re.IGNORECASE,
-)
-"""Things alike by nature (times are not: "3 hours" is a question, not a wish). What fills them is short, and
-its words seldom stand in the request."""
+"""Characters at the end of what the user said in which a wish counts: the latest turns."""
 _SLOT_UNIT = 100
-_REFRAIN = 150
+_REFRAIN = 300
+_LABEL = 24
+"""Characters of an answer to one of many lines, its line break among them."""
+_MOST_LINES = 1000
+_PIECE = 1024
+_SLOW = 200_000
+"""Characters that are folded of a conversation beyond ASCII: 15 ms or so."""
+_SIGN = 4
+"""A unit up to this length is taken for the thing that is asked for, whether or not it is named."""
+_MANY = 10
 
 _FIGURE = re.compile(r"(?<![\w.,])\d{2,4}(?![\w,]|\.\d)")
 _LONGEST_COUNT = 1000
 """A larger number in a request is a year, a price or a port, seldom how far to count."""
 
 _WORD = re.compile(r"[^\W_]+")
+_DIGITS = re.compile(r"\s*\d[\d\s]*")
+_ESCAPES = (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\t", "\\t"), ("\r", "\\r"))
+_ESCAPES_OF_GO = (("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026"))
+"""What Go's JSON, and so Ollama, escapes beyond need."""
 
 
 class Asked:
-    """A conversation's text, asked about units that repeat in the answer."""
+    """A conversation's text, asked about units that repeat in the answer.
 
-    def __init__(self, prompt: str) -> None:
-        self._prompt = {Text.RAW: prompt}
+    prompt: what the user said, where wishes stand. talk: gives all that was said, which may be copied.
+    """
+
+    def __init__(self, prompt: str, talk: Callable[[], Talk] | None = None) -> None:
         self._tail = prompt[-_TAIL:].casefold()
+        self._talk_of = talk or (lambda: Talk(prompt, prompt))
+        self._forms: dict[tuple[Text, bool, bool], str] = {}
+
+    # Found out when first asked for: it takes milliseconds, and most answers never come near a verdict.
 
     @cached_property
     def upto(self) -> int:
@@ -64,55 +56,80 @@ class Asked:
         counts = (int(figure) for figure in _FIGURE.findall(self._tail))
         return max((count for count in counts if count <= _LONGEST_COUNT), default=0)
 
-    # Found out when first asked for: it takes milliseconds, and most answers never come near a verdict.
+    @cached_property
+    def _talk(self) -> Talk:
+        return self._talk_of()
 
     @cached_property
-    def _count(self) -> int:
-        return _largest(_COUNT, self._tail, _NAMED)
+    def _wishes(self) -> Wishes:
+        return wishes.read(self._tail)
 
     @cached_property
-    def _size(self) -> int:
-        return _largest(_SIZE, self._tail)
+    def _lines(self) -> int:
+        """How many lines the latest turn has, each of which may be answered by a word."""
+        return min(_MOST_LINES, sum(1 for line in self._talk.turn.splitlines() if line.strip()))
 
-    @cached_property
-    def _wish(self) -> bool:
-        return _WISH.search(self._tail) is not None
+    def wants(self, unit: str, text: Text = Text.RAW, *, escaped: bool = False) -> bool:
+        """Whether a repetition of this unit (of raw or folded text) is to be expected.
 
-    @cached_property
-    def _slots(self) -> int:
-        return _largest(_SLOTS, self._tail)
-
-    @cached_property
-    def _song(self) -> bool:
-        return _SONG.search(self._tail) is not None
-
-    def wants(self, unit: str, text: Text = Text.RAW) -> bool:
-        """Whether a repetition of this unit (of raw or folded text) is to be expected."""
-        if not self._tail:
-            return False
-        if (self._song and len(unit) <= _REFRAIN) or self._holds(unit, text):
-            return True
-        if self._slots and len(unit) <= _SLOT_UNIT:
-            return True
-        if not (self._wish or self._count or self._size):
-            return False
-        return len(unit) <= 4 or self._names(unit)
+        escaped: the text that repeats is JSON's. A raw unit has its escapes undone, a folded one cannot.
+        """
+        return self._wishes_for(unit) or self._holds(unit, text, escaped=escaped)
 
     def allowance(self, unit: str) -> int:
         """Characters that the request asks for by a number ("100 times", "600 digits"). 0 for none."""
-        slots = self._slots if len(unit) <= _SLOT_UNIT else 0
-        return max(self._count * len(unit), slots * len(unit), self._size)
+        asked = self._wishes
+        count = max(asked.often, asked.slots if len(unit) <= _SLOT_UNIT else 0)
+        if asked.cells:
+            count = max(count, asked.side if "\n" in unit else asked.cells)
+        return max(count * len(unit), asked.size)
 
-    def _holds(self, unit: str, text: Text) -> bool:
+    def labels(self, unit: str, text: Text = Text.RAW) -> int:
+        """Characters that a short line may repeat as it answers each line of the latest turn. 0 for none."""
+        if len(unit) > _LABEL or (text is Text.RAW and unit.count("\n") != 1):
+            return 0
+        return self._lines * len(unit)
+
+    def _wishes_for(self, unit: str) -> bool:
+        if not self._tail:
+            return False
+        asked = self._wishes
+        size = len(unit)
+        if (asked.song and size <= _REFRAIN) or (asked.slots and size <= _SLOT_UNIT):
+            return True
+        if (asked.cells and not _WORD.search(unit)) or (asked.digits and _DIGITS.fullmatch(unit)):
+            return True
+        if size <= _SIGN and (asked.repeated or asked.often >= _MANY or asked.size):
+            return True
+        return bool(asked.repeated or asked.often or asked.size or asked.cells) and self._names(unit)
+
+    def _holds(self, unit: str, text: Text, *, escaped: bool) -> bool:
         """Whether the unit stands back to back in the conversation, as in a log or a table to be copied.
 
         Twice over matches at any phase once three copies stand there; short units need sixteen characters.
         """
-        prompt = self._prompt.get(text)
-        if prompt is None:
-            prompt = self._prompt[text] = Fold(numbers=text is Text.NUMBERS).feed(self._prompt[Text.RAW])
-        copies = max(2, -(-16 // len(unit)))
-        return unit * copies in prompt
+        repeated = unit * max(2, -(-16 // len(unit)))
+        if repeated in self._form(text, escaped=escaped, of_go=False):
+            return True
+        return escaped and "u0" in unit and repeated in self._form(text, escaped=True, of_go=True)
+
+    def _form(self, text: Text, *, escaped: bool, of_go: bool) -> str:
+        """The conversation in the form that a unit is in."""
+        known = self._forms.get((text, escaped, of_go))
+        if known is not None:
+            return known
+        said = self._talk.text
+        if text is not Text.RAW and not said.isascii():
+            said = said[-_SLOW:]
+        for plain, written in (*(_ESCAPES if escaped else ()), *(_ESCAPES_OF_GO if of_go else ())):
+            said = said.replace(plain, written)
+        if text is not Text.RAW:
+            fold = Fold(numbers=text is Text.NUMBERS)  # in pieces: those of ASCII are many times faster
+            said = "".join(fold.feed(said[at : at + _PIECE]) for at in range(0, len(said), _PIECE))
+        elif escaped:
+            said = shape.unescaped(said)  # as the unit was
+        self._forms[text, escaped, of_go] = said
+        return said
 
     def _names(self, unit: str) -> bool:
         """Whether the words of the unit stand in the latest turns ("0" may be a folded number).
@@ -122,14 +139,3 @@ class Asked:
         words = _WORD.findall(unit.casefold() * 2)
         words = words[1:-1] or words
         return bool(words) and all(word in self._tail for word in set(words) - {"0"})
-
-
-def _largest(pattern: re.Pattern[str], text: str, named: re.Pattern[str] | None = None) -> int:
-    """The largest number in front of what is counted; 0 for none."""
-    found = [0]
-    for match in pattern.finditer(text):
-        digits = re.sub(r"\D", "", next(group for group in match.groups() if group))
-        found.append(min(int(digits), _MOST))
-    if named is not None:
-        found += [100 if match[1] == "hundred" else 1000 for match in named.finditer(text)]
-    return max(found)

@@ -5,7 +5,7 @@ what needs the text folded or counted is looked for at every `BLOCK` characters 
 places whatever the deltas were. State is bounded: a few windows of text a channel, and a number of channels.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from operator import itemgetter
 
 from ollama_guard.detect.apart import ProseOnly, Seamed
@@ -20,6 +20,7 @@ from ollama_guard.detect.periodic import Periodic
 from ollama_guard.detect.rules import WatchRules
 from ollama_guard.detect.sieved import SeamedSieve, SievedPage, in_whole
 from ollama_guard.detect.variant import Drift, Variant
+from ollama_guard.history import Talk
 
 BLOCK = 64
 """Characters between two looks of the families on folded text. Sixteen deltas share their cost."""
@@ -30,9 +31,12 @@ MAX_CHANNELS = 64
 class Watch:
     """All channels of an attempt. After the first finding it is done, and says nothing more."""
 
-    def __init__(self, rules: WatchRules, *, prompt: str = "") -> None:
+    def __init__(
+        self, rules: WatchRules, *, prompt: str = "", talk: Callable[[], Talk] | None = None
+    ) -> None:
+        """prompt: what the user said. talk: gives the whole conversation, read when a verdict is near."""
         self._rules = rules
-        self._asked = Asked(prompt)
+        self._asked = Asked(prompt, talk)
         self._channels: dict[str, _Channel] = {}
         self._done = False
 

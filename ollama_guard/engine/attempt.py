@@ -56,7 +56,7 @@ class Attempt:
         self.failed_with: str | None = None
         self.usage: Usage | None = None
         self.deltas = 0
-        self.watching = Watching(policy.rules, request.prompt)
+        self.watching = Watching(policy.rules, request.prompt, request.talk)
         self._silence = Silence(policy.limits, tools=request.tools, now=now)
         self._framer = Framer(framing)
         self._session = session

@@ -11,14 +11,15 @@ from pathlib import PurePath
 from ollama_guard.detect.finding import Finding
 from ollama_guard.detect.rules import WatchRules
 from ollama_guard.detect.watch import Watch
+from ollama_guard.history import Talk
 
 
 class Watching:
     """What an attempt needs of a `Watch`. `on_fault` is told what was raised and where, without any text."""
 
-    def __init__(self, rules: WatchRules, prompt: str) -> None:
+    def __init__(self, rules: WatchRules, prompt: str, talk: Callable[[], Talk] | None = None) -> None:
         self._rules = rules
-        self._watch = Watch(rules, prompt=prompt)
+        self._watch = Watch(rules, prompt=prompt, talk=talk)
         self.on_fault: Callable[[str], None] = lambda _: None
 
     def feed(self, channel: str, text: str) -> Finding | None:

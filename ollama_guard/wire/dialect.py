@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ollama_guard.events import Event, Text
-from ollama_guard.history import Call, Round, Said
+from ollama_guard.history import Call, Round, Said, Talk
 from ollama_guard.wire.frame import Frame, Framing
+from ollama_guard.wire.talk import talk
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ class Request:
     tools:  whether the request offers tools (a silent gap may then be a call being written).
     format: whether the answer is JSON by request (`format`, `response_format`).
     thinking: whether thinking is asked for explicitly (True), off (False) or left open (None).
-    prompt: the text of the conversation, for a repetition that was asked for; "" when not extracted.
+    prompt: what the user said, for a repetition that was asked for; "" when not extracted.
     """
 
     body: bytes
@@ -80,6 +81,10 @@ class Request:
     format: bool = False
     thinking: bool | None = None
     prompt: str = field(default="", repr=False)
+
+    def talk(self) -> Talk:
+        """All that is said in the request. Read anew each time: few answers ever need it."""
+        return talk(self.fields)
 
 
 class Session(Protocol):

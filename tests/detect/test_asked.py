@@ -1,9 +1,16 @@
+import itertools
+import json
+from hashlib import sha512
+
 import pytest
 
 from ollama_guard.detect.asked import Asked
-from ollama_guard.detect.fold import Text
+from ollama_guard.detect.finding import Finding
+from ollama_guard.detect.fold import Fold, Text
 from ollama_guard.detect.rules import BALANCED
+from ollama_guard.detect.shape import unescaped
 from ollama_guard.detect.watch import Watch
+from ollama_guard.history import Talk
 
 
 @pytest.mark.parametrize(
@@ -24,7 +31,18 @@ from ollama_guard.detect.watch import Watch
         ("Write 'I must not talk' 100 times", "Something else\n", False, 1600),
         ("Retry up to 3 times and tell me", "Let me check. ", False, 0),
         ("Say nothing in a hundred words", "Let me check that again. ", False, 0),
-        ("Say hello 99999999 times", "hello ", True, 600_000),
+        ("Say hello 99999999 times", "hello ", True, 6000),
+        ("Schreibe fünfzigmal „Ich komme nicht zu spät“", "Ich komme nicht zu spät.\n", True, 1250),
+        ("写五十遍“我不会迟到”", "我不会迟到。\n", True, 350),
+        ("Write 1/7 to 300 digits", "142857", True, 300),
+        ("Write 1/7 to 300 decimal places", "857142", True, 300),
+        ("Write 1/7 to 300 digits", "Certainly! ", False, 0),
+        ("Write 500 digits of pi", "5, 9, 7, 8, ", False, 0),
+        ("Draw a 40x20 rectangle of #", "#" * 40 + "\n", True, 41 * 40),
+        ("An emoji wall, 20 x 20", "🧱" * 20 + "\n", True, 21 * 20),
+        ("An emoji wall, 20 by 20", "🧱", True, 400),
+        ("Draw a 20x20 board", "Sure, here ", False, 0),
+        ("The database has 100000 records. Is the drain blocked?", "Okay, then. ", False, 0),
     ],
 )
 def test_a_wish_is_read_from_the_request(prompt: str, unit: str, wants: bool, allowance: int) -> None:
@@ -47,6 +65,103 @@ def test_a_log_with_numbers_is_known_again_when_numbers_are_folded() -> None:
     assert asked.wants("job 0 done ", Text.NUMBERS)
 
 
+def talked(text: str, turn: str = "Go on") -> Asked:
+    return Asked(turn, lambda: Talk(text, turn))
+
+
+def test_whatever_was_said_may_be_copied_but_only_the_user_has_wishes() -> None:
+    log = talked("all is well\n" * 5)
+    assert log.wants("is well\nall ")
+    assert not log.wants("all is lost\n")
+    assert not talked("Repeat the word ocean 100 times.").wants("ocean ")
+
+
+CARD = '<div class="card">\n\t<p>print("a\\n")</p>\n</div>\n'
+
+
+@pytest.mark.parametrize("go", [False, True])
+@pytest.mark.parametrize("text", Text)
+@pytest.mark.parametrize("turn", [0, 1, 5, 20])
+def test_what_is_copied_into_the_strings_of_json_is_known_there(go: bool, text: Text, turn: int) -> None:
+    written = json.dumps(CARD)[1:-1]
+    if go:
+        written = written.replace("<", "\\u003c").replace(">", "\\u003e")
+    unit = unescaped(written[turn:] + written[:turn])
+    if text is not Text.RAW:
+        once, twice, thrice = (Fold(numbers=text is Text.NUMBERS).feed(written * n) for n in (1, 2, 3))
+        unit = thrice[turn : turn + len(twice) - len(once)]
+    assert talked(CARD * 3).wants(unit, text, escaped=True)
+    assert not talked("<p>Hello</p>" * 3).wants(unit, text, escaped=True)
+
+
+_CARD = """  <div class="card">
+    <img src="https://via.placeholder.com/300x200" alt="Product">
+    <h3>Product Name</h3>
+    <p>Short description of the product goes here.</p>
+    <span class="price">$19.99</span>
+    <button>Add to cart</button>
+  </div>
+"""
+PAGE = f"<div>\n{_CARD * 20}</div>\n"
+
+
+@pytest.mark.parametrize(
+    ("channel", "text"), [("content", f"```html\n{PAGE}"), ("tool:0", json.dumps({"a": PAGE}))]
+)
+def test_a_file_that_was_read_is_written_back_whole(channel: str, text: str) -> None:
+    def first(watch: Watch) -> Finding | None:
+        return next(
+            (found for at in range(0, len(text), 5) if (found := watch.feed(channel, text[at : at + 5]))),
+            None,
+        )
+
+    assert first(Watch(BALANCED, prompt="Fix it", talk=lambda: Talk(PAGE, "Fix it"))) is None
+    assert first(Watch(BALANCED, prompt="Fix it")) is not None
+
+
+def test_the_conversation_is_read_only_when_a_verdict_is_near() -> None:
+    def never() -> Talk:
+        raise AssertionError
+
+    watch = Watch(BALANCED, prompt="Why?", talk=never)
+    text = sha512(b"1").hexdigest().translate(str.maketrans("0123456789", "ghijklmnop"))
+    assert watch.feed("content", text) is None
+    with pytest.raises(AssertionError):
+        watch.feed("content", "again and " * 50)
+
+
+def answer(label: str, lines: int, *, numbered: bool = False) -> str:
+    return "".join(f"{n}. {label}\n" if numbered else f"{label}\n" for n in range(1, lines + 1))
+
+
+@pytest.mark.parametrize("numbered", [False, True])
+@pytest.mark.parametrize("label", ["neutral", "not spam", "No"])
+def test_each_line_of_the_request_may_have_the_same_label(label: str, numbered: bool) -> None:
+    words = ("late", "early", "broken", "today", "open")
+    prompt = "Classify each:\n" + "".join(f"the parcel came {words[n % 5]}\n" for n in range(150))
+    said = answer(label, 150, numbered=numbered)
+    watch = Watch(BALANCED, prompt=prompt)
+    assert [
+        found for at in range(0, len(said), 4) if (found := watch.feed("content", said[at : at + 4]))
+    ] == []
+    watch = Watch(BALANCED, prompt=prompt)
+    assert watch.feed("content", answer(label, 1000)) is not None
+
+
+def test_lines_allow_only_for_labels() -> None:
+    asked = Asked("one\n\ntwo\nthree")
+    assert asked.labels("neutral\n") == 3 * 8
+    assert asked.labels("neutral ", Text.MARKS) == 3 * 8
+    assert asked.labels("neutral ") == 0
+    assert asked.labels("a\nb\n") == 0
+    assert asked.labels("The parcel is a neutral one\n") == 0
+    assert Asked("").labels("neutral\n") == 0
+
+
+def test_earlier_turns_lines_allow_for_nothing() -> None:
+    assert Asked("one\ntwo\nthree", lambda: Talk("one\ntwo\nthree", "three")).labels("no\n") == 3
+
+
 def test_a_wish_far_back_in_the_conversation_is_over() -> None:
     assert not Asked("Repeat the word ocean forever." + " more talk about other things" * 500).wants("ocean ")
 
@@ -60,6 +175,11 @@ REPEATED_BY_NATURE = {
     * 8,
     "Give me 5 paragraphs of lorem ipsum.": "Lorem ipsum dolor sit amet, consectetur adipiscing elit, "
     "sed do eiusmod tempor incididunt ut labore et dolore magna aliqua. " * 5,
+    "Write the Hail Mary ten times.": "Hail Mary, full of grace, the Lord is with thee. Blessed art "
+    "thou among women, and blessed is the fruit of thy womb, Jesus. Holy Mary, Mother of God, pray for us "
+    "sinners, now and at the hour of our death. Amen.\n\n" * 10,
+    "Draw an empty 16x16 board with emoji.": ("⬜" * 16 + "\n") * 16,
+    "What does print('spam ' * 100) say?": "spam " * 100,
     "Write a NOP sled of 64 instructions.": "    nop\n" * 64,
 }
 
@@ -82,3 +202,27 @@ def test_a_song_that_never_ends_is_a_loop_all_the_same() -> None:
     watch = Watch(BALANCED, prompt="Sing Hey Jude.")
     line = "Na na na na na na na, na na na na, hey Jude\n"
     assert any(watch.feed("content", line) for _ in range(200))
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "My table has 500,000 rows. The query on the mill and the drain is slow. Why?",
+        "The file has 65536 bytes and the drain is blocked.",
+        "Write a 2000 word essay about the mill and the drain.",
+        "Files of up to 2000 lines. Output is limited to 30000 characters. How is the drain blocked?",
+        "Answer in at most 4000 characters. Is the drain blocked?",
+        "A hundred people came to the mill. Is the drain blocked?",
+        "Do not repeat yourself. Is the drain blocked?",
+        "My son sings songs in the mill. Is the drain blocked?",
+        "Solve x^3 - 16x^2 + 11x - 6 = 0 where the drain is blocked.",
+    ],
+)
+@pytest.mark.parametrize("unit", ["!", "the ", "drain ", "Okay, then. "])
+def test_words_that_are_no_wish_leave_the_guard_as_quick(prompt: str, unit: str) -> None:
+    def caught(prompt: str) -> int:
+        watch = Watch(BALANCED, prompt=prompt)
+        found = next(filter(None, (watch.feed("content", unit) for _ in itertools.repeat(0, 3000))))
+        return found.at
+
+    assert caught(prompt) == caught("")

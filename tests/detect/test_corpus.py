@@ -143,6 +143,7 @@ def test_suspicion_of_exact_loops_begins_early() -> None:
 
 def test_no_more_than_one_unit_of_a_long_exact_loop_is_seen() -> None:
     long = [one for one in loops("exact") if one.finding and one.label["period"] > 100]
+    long = [one for one in long if "lorem" not in one.label["id"]]  # which was asked for
     assert long
     assert [one.label["id"] for one in long if one.seen > one.label["period"]] == []
 

@@ -69,4 +69,5 @@ def test_prose_without_repetition_is_searched_and_no_more(work: Counter[str]) ->
 def test_the_request_is_not_read_before_a_verdict_is_near() -> None:
     watch = Watch(BALANCED, prompt="Write it 100 times. " * 500)
     watch.feed("content", words(3000))
-    assert set(vars(watch._asked)) == {"_prompt", "_tail"}
+    assert set(vars(watch._asked)) == {"_tail", "_talk_of", "_forms"}
+    assert watch._asked._forms == {}

@@ -60,3 +60,19 @@ def test_without_a_fault_it_is_the_watch_itself() -> None:
     finding = watching.feed("content", loop())
     assert finding is not None
     assert finding.kind is Kind.PERIODIC
+
+
+@pytest.mark.parametrize("dialect", ["openai-chat", "ollama-chat"])
+def test_an_agent_writes_back_the_file_that_a_tool_has_read(dialect: str) -> None:
+    file = "<li>One and the same line of a long list that stands in a file.</li>\n" * 20
+    asked = {"role": "user", "content": "Write list.html again."}
+    play = Play(dialect, ask={"messages": [asked, {"role": "tool", "content": file}]})
+    play.begin().headers()
+    play.say(file)
+    play.finish()
+    assert play.cuts == []
+    assert play.sent == play.upstream_bytes
+    unread = Play(dialect, ask={"messages": [asked]})
+    unread.begin().headers()
+    unread.say(file)
+    assert unread.cuts
