@@ -61,6 +61,12 @@ def is_markup(unit: str) -> bool:
     return len(tags) > 1 and sum(map(len, tags)) >= _MANY_TAGS * len(unit)
 
 
+def is_record(unit: str) -> bool:
+    """Whether it holds a JSON object with its members: one answer of a batch is as good as the next."""
+    turned = unit + unit
+    return '{"' in turned and '":' in turned
+
+
 def is_encoded(unit: str, before: str) -> bool:
     """Whether it repeats inside encoded data: within one long token, or in lines of nothing else."""
     if any(map(str.isspace, unit)):

@@ -67,7 +67,8 @@ class Measure:
             return NEVER
         least = max(mass(self._rules.counter, len(folded)), mass(self._rules.text, len(folded)))
         needed = math.ceil(least * self._rules.scale)
-        if self._asked.wants(folded, Text.NUMBERS):
+        needed = max(needed, self._asked.labels(folded, Text.NUMBERS))
+        if self._asked.wants(folded, Text.NUMBERS, escaped=self.escaped):
             needed = math.ceil(needed * self._rules.asked) + self._asked.allowance(folded)
         return needed
 
@@ -93,7 +94,8 @@ class Measure:
             plain = by_table(self._rules, unit, region)
         if text is not Text.RAW:
             plain = plain._replace(alarm=max(plain.alarm, suspicion.of_folded(plain.verdict)))
-        if plain.verdict >= NEVER or not self._asked.wants(unit, text):
+        plain = plain._replace(verdict=max(plain.verdict, self._asked.labels(unit, text)))
+        if plain.verdict >= NEVER or not self._asked.wants(unit, text, escaped=self.escaped):
             return Goal(max(plain.alarm, self.look(len(unit))), plain.verdict)
         verdict = max(
             math.ceil(plain.verdict * self._rules.asked), plain.verdict + self._asked.allowance(unit)
@@ -114,8 +116,13 @@ def by_table(rules: ChannelRules, unit: str, region: Region) -> Goal:
         kind, factor, verdict = Shape.FLAT, 1.0, mass(own, period)
     else:
         kind = shape.shape_of(unit)
+        if kind is Shape.EMOJI and "\n" in unit and period > _SHORT:
+            kind = Shape.RULE  # a row of a board
         factor = _factor(rules, kind, unit, region)
         verdict = mass(rules.table(kind), period)
+        if region is Region.CODE and kind is Shape.TEXT and period > rules.code_upto and not rules.code_alike:
+            # no less than a shorter row needs
+            verdict = max(verdict, round(mass(rules.table(kind), rules.code_upto) * _in_code(rules, unit)))
         if factor == 1.0 and kind is Shape.TEXT:
             plain = math.ceil((verdict + _extra(unit, region)) * rules.scale)
             return Goal(suspicion.begins(period, plain, kind, region), plain)
@@ -173,12 +180,19 @@ def _factor(rules: ChannelRules, kind: Shape, unit: str, region: Region) -> floa
         return 1.0
     if rules.code_alike:
         return rules.code
+    if region is Region.LINE and (kind is not Shape.FLAT or _is_path(unit)):
+        return 1.0
     if kind is Shape.FLAT:
         return max(1.0, rules.code * _FLAT_CODE)
-    if region is Region.LINE:
-        return 1.0
-    if period <= _SHORT:
-        return rules.code * _SHORT_CODE
+    return rules.code * _SHORT_CODE if period <= _SHORT else _in_code(rules, unit)
+
+
+def _is_path(unit: str) -> bool:
+    """Whether it goes on and on in an address ("/100/100"), where no data stands."""
+    return "/" in unit and not any(map(str.isspace, unit))
+
+
+def _in_code(rules: ChannelRules, unit: str) -> float:
     return max(1.0, rules.code * _LINES_CODE) if unit.count("\n") > 2 else rules.code
 
 

@@ -16,6 +16,9 @@ _HAN = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _TOKEN = re.compile(rf"[{_HAN}]|[^\W\d_{_HAN}]+|\d+|[^\w\s]|_")
 _ASCII_TOKEN = re.compile(r"[a-z]+|\d+|[^a-z0-9\s]")  # the same for lower-case ASCII, twice as fast
 _WORD = re.compile(rf"[^\W_{_HAN}]*")
+_MARK = re.compile(r"^[ \t>]*\d+[.)](?=\s)|\*\*", re.MULTILINE)
+"""Numbers of a list and marks of emphasis: they are new in each line, and say nothing."""
+_PROSE_SYMBOLS = re.compile(r"[*#]")
 _NO_LETTERS = dict.fromkeys(map(ord, ascii_letters))
 _SHINGLE = 4
 _WINDOW = 400
@@ -50,7 +53,7 @@ class Novelty:
     def feed(self, text: str) -> int | None:
         """Append raw text that the page already holds; the length of the text, if it is a verdict now."""
         self._length += len(text)
-        text = self._rest + text.casefold()
+        text = _MARK.sub("", self._rest + text.casefold())
         whole = text[: len(text) - _unfinished(text)]
         self._rest = text[len(whole) :]
         tokens = (_ASCII_TOKEN if whole.isascii() else _TOKEN).findall(whole)
@@ -126,7 +129,9 @@ class Novelty:
     def _is_prose(self) -> bool:
         text = self._page.text(self._length - _SAMPLE, self._length)
         letters = _letters(text)
-        if letters < _LETTERS * len(text) or shape.symbols(text) >= 0.05 or shape.indented(text) >= 0.5:
+        if letters < _LETTERS * len(text) or shape.indented(text) >= 0.5:
+            return False
+        if shape.symbols(_PROSE_SYMBOLS.sub("", text) or " ") >= 0.05:
             return False
         return len(text.split()) * _LONG >= len(text) or len(_IDEOGRAPH.findall(text)) * 3 >= letters
 

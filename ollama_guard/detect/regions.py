@@ -129,6 +129,8 @@ def region_of(unit: str, before: str, *, fenced: bool) -> Region:
 def _is_code(unit: str, before: str) -> bool:
     if shape.symbols(unit) >= _DENSE or shape.figures(unit) > 0.5 or shape.monotone(unit):
         return True
+    if data.is_record(unit):
+        return True
     if "\n" in unit:
         return max(shape.rows(unit), shape.indented(unit)) >= 0.5 or shape.closed_lines(unit) > 0.5
     line = before[before.rfind("\n") + 1 :]

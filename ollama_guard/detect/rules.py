@@ -66,7 +66,7 @@ BLANK: Table = (Band(ANY, 3, 240),)  # no file has a hundred empty lines
 PADDING: Table = (Band(ANY, 3, 3200),)  # blanks cost a model next to nothing; headers are padded to 2,880
 
 # What files of data were seen to repeat (and one in ten thousand goes beyond it).
-MARKUP: Table = (Band(200, 8, 1920), Band(1000, 3, 0), Band(ANY, 2, 0))  # cells of tables, lists of links
+MARKUP: Table = (Band(1000, 8, 1920), Band(4000, 3, 0), Band(ANY, 2, 0))  # cells, links, cards, stars
 FIGURES: Table = (Band(ANY, 12, 6500),)  # a column of the same result, blocks of a matrix
 BLOB: Table = (Band(ANY, 3, 8000),)  # zeros in base64, what a source map says of generated code
 
@@ -81,6 +81,7 @@ COUNTER: Table = (  # a list of equal items, a step said again: status lists and
 
 STALE_CONTENT = Bar(0.95, 6, 2.0)  # licences and refrains come again, but not for 800 phrases
 STALE_REASONING = Bar(0.9, 4, 1.0)
+STALE_TOOL = Bar(0.98, 8, 3.0)  # a file of prose may be written in a call; none of 27,000 files came so far
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,7 @@ class ChannelRules:
     markup, figures, blob: the tables for units of this kind, of whatever class. None = as other code.
     scale:       multiplies the table for this channel.
     code:        multiplies it once more for units up to `code_upto` in code and tables, which repeat by
-                 nature. 0 = no verdict there nor in markup and data, whatever the length.
+                 nature; longer ones need no less than these. 0 = no verdict there nor in markup and data.
     code_alike:  whether it does so for all such units. Else for short ones, zeros and what nothing divides
                  less than for lines of code.
     asked:       multiplies it when the request asks for the repetition, or already holds it.
@@ -204,7 +205,7 @@ _REASONING = ChannelRules(
 _CONTENT = ChannelRules()
 # Data and code by nature, and a cut costs the whole call.
 _TOOL = ChannelRules(
-    scale=2.0, code=2.0, drift=0.0, drift_data=0.0, novelty=None, blank_run=400, escaped=True
+    scale=2.0, code=2.0, drift=0.0, drift_data=0.0, novelty=STALE_TOOL, blank_run=400, escaped=True
 )
 
 BALANCED = WatchRules(reasoning=_REASONING, content=_CONTENT, tool=_TOOL)

@@ -40,7 +40,8 @@ def of_folded(verdict: int) -> int:
 
 def _in_code(period: int, verdict: int, kind: Shape = Shape.TEXT) -> int:
     if period > _BLOCK:
-        return max(1, verdict // 4, min(period, verdict // 2))
+        whole = min(period, verdict // 2)
+        return max(1, whole if kind is Shape.TEXT else max(whole, verdict // 4))
     if period <= _SHORT_CODE and kind is Shape.TEXT:
         return max(1, min(_SOON_CODE, verdict // 4), verdict // 16)
     return max(1, verdict // 4)

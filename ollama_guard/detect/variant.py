@@ -23,6 +23,8 @@ _IN_PROSE = 1.5
 """Folded text repeats a little more easily than the text itself."""
 _IN_CODE = 1.25
 """Code is told apart by its operators, which folding takes away. (Times the factor for code.)"""
+_SLACK = 64
+"""The most that is fed at once: marks behind a copy are folded into what follows."""
 _SYMBOLS = 0.07
 """Share of symbols in the raw unit from which it counts as code here."""
 _FIGURES = 0.15
@@ -101,7 +103,9 @@ class Variant:
         goal = self._measure.goal(copy.folded, region, Text.MARKS)
         if not self._measure.by_span:
             goal = goal.times(_IN_CODE if coded else _IN_PROSE)
-        return goal._replace(verdict=max(goal.verdict, (self._copies - 1) * run.period))
+        verdict = max(goal.verdict, (self._copies - 1) * run.period)
+        whole = run.period + _SLACK  # by then the second copy is there, and tells better than the first
+        return goal._replace(verdict=verdict, again=whole if run.need < whole < verdict else 0)
 
     def _copy(self, run: Run) -> Copy:
         """The second copy, if it is whole: the first may begin with marks of the text before."""

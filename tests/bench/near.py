@@ -25,6 +25,19 @@ _BASE64 = (
     "9gB6tLcH0KO9PYAe7f0B3NG7PYAe7e0B9GhvD6BHe3sAPdrbA+jR3h5Aj/b2AHq09wdwR+/2AHq0twfQo709gB7t7QH0aG8PoEd7ewA"
 )
 
+_CARD = (
+    '<div class="card">\n  <img src="https://example.com/placeholder.png" alt="Product">\n'
+    '  <h3>Product name</h3>\n  <p class="price">$19.99</p>\n  <p>Short description of the product.</p>\n'
+    '  <a href="#">Read more</a>\n</div>\n'
+)
+_STAR = (
+    '<svg class="w-5 h-5 text-yellow-400" fill="currentColor" viewBox="0 0 20 20">'
+    '<path d="M9.049 2.927c.3-.921 1.603-.921 1.902 0l1.07 3.292a1 1 0 00.95.69h3.462c.969 0 1.371 1.24.588 '
+    "1.81l-2.8 2.034a1 1 0 00-.364 1.118l1.07 3.292c.3.921-.755 1.688-1.54 1.118l-2.8-2.034a1 1 0 "
+    '00-1.175 0l-2.8 2.034c-.784.57-1.838-.197-1.539-1.118l1.07-3.292"></path></svg>\n'
+)
+_REFUSED = "Connection to the database was refused by the host, next try in five seconds.\n"
+
 TEXTS: dict[str, tuple[str, str]] = {
     "figures.SmLs08": (
         "content",
@@ -52,6 +65,24 @@ TEXTS: dict[str, tuple[str, str]] = {
         f"const image = 'data:image/png;base64,iVBORw0K{_BASE64[::-1]}{_BASE64 * 9}';\n",
     ),
     "markup.LineBreakTest": ("content", "<table>\n<tr>" + _CELL * 43 + "</tr>\n</table>\n"),
+    "markup.cards": ("content", fence(_CARD * 6, "html")),
+    "markup.stars": ("content", fence('<div class="flex">\n' + _STAR * 5 + "</div>\n", "html")),
+    "markup.chess-board": (
+        "content",
+        fence('<div class="w"></div><div class="b"></div>' * 32, "html"),
+    ),
+    "records.batch": (
+        "content",
+        "[" + ", ".join(['{"sentiment": "positive", "confidence": 0.95}'] * 14) + "]",
+    ),
+    "code.log-lines": ("content", fence(_REFUSED * 13)),
+    "code.long-rows": (
+        "content",
+        fence(
+            ('"pending", "not assigned", "no comment was given", "no date", "unknown owner", "none",\n') * 12
+        ),
+    ),
+    "board.emoji": ("content", _WORDS + ("\u2b1c" * 16 + "\n") * 16),
     "padding.fits": ("content", "SIMPLE  =                    T\nEND" + " " * 2800 + "\n"),
     "code.maple-keyb": (
         "content",

@@ -43,6 +43,13 @@ NEAREST = {  # factor on all thresholds at which it would be stopped (1.0 = now)
     "rule.guitar-tab": (0.22, 660),
     "figures.matplotlib": (0.12, 781),
     "code.json-null": (0.12, 781),
+    "records.batch": (0.80, 602),
+    "code.log-lines": (0.74, 924),
+    "code.long-rows": (0.68, 947),
+    "markup.chess-board": (0.66, 1268),
+    "markup.cards": (0.56, 1076),
+    "markup.stars": (0.50, 1412),
+    "board.emoji": (0.50, 255),
     "blob.Bayer": (0.10, 800),
     "data.zeros-20x20": (0.10, 650),
 }

@@ -35,7 +35,21 @@ def test_code_needs_more_up_to_a_length() -> None:
 
     assert times(50) == CONTENT.code
     assert 1 < times(8) < CONTENT.code
-    assert times(150) == 1
+    assert times(1100) == 1
+
+
+@pytest.mark.parametrize("line", ["call(x);\n", "first(x);\nsecond(y);\nthird(z);\nfourth();\n"])
+def test_a_longer_unit_of_code_never_needs_less_than_one_of_a_hundred_characters(line: str) -> None:
+    masses = [
+        by_table(CONTENT, (line * 40)[: size - 2] + ";\n", Region.CODE).verdict for size in range(90, 900, 7)
+    ]
+    assert min(masses) >= 0.9 * masses[0]
+    assert masses[-1] > masses[0]
+
+
+def test_rows_of_a_board_of_emoji_need_as_much_as_rules_do() -> None:
+    assert by_table(CONTENT, "\U0001f331\n", Region.PROSE).verdict == 120
+    assert by_table(CONTENT, "\u2b1c" * 16 + "\n", Region.PROSE).verdict > 16 * 17
 
 
 def test_what_nothing_divides_needs_no_more_in_code_than_in_prose() -> None:
@@ -67,7 +81,8 @@ def test_without_a_table_of_their_own_markup_and_figures_are_code() -> None:
 
 def test_whole_rows_of_a_table_need_more_than_whole_copies() -> None:
     week = "".join(
-        f"| {day} | 09:00 | 17:00 | Open as usual for all |\n" for day in ("Mon", "Tue", "Wed", "Thu", "Fri")
+        f"| {day} | 09:00 | 17:00 | Open as usual for all of us |\n"
+        for day in ("Mon", "Tue", "Wed", "Thu", "Fri")
     )
     rows, others = (by_table(CONTENT, text, Region.CODE).verdict for text in (week, week.replace("|", "/")))
     assert others == 3 * len(week)
@@ -211,3 +226,9 @@ def test_a_block_of_several_lines_of_code_needs_less_than_one_line_over_and_over
     block_copies = by_table(rules, block, Region.CODE).verdict / len(block)
     assert line_copies == pytest.approx(16, abs=1)
     assert block_copies == pytest.approx(8, abs=1)
+
+
+def test_a_path_that_goes_on_in_code_is_no_data() -> None:
+    path, zeros = (by_table(CONTENT, text, Region.LINE).verdict for text in ("/100", "0 "))
+    assert path == 600
+    assert zeros > path

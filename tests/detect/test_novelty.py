@@ -1,5 +1,7 @@
 import random
 
+import pytest
+
 from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.rules import BALANCED
 from ollama_guard.detect.watch import Watch
@@ -109,3 +111,32 @@ def test_chinese_without_blanks_is_prose() -> None:
     ]
     finding = first(words(500) + shuffled(parts * 2, 4000), "reasoning")
     assert finding is not None
+
+
+@pytest.mark.parametrize(
+    "form", ["{n}. {text}\n", "{n}) {text}\n", "- **Note:** {text}\n", "**{text}** ", "> {n}. {text}\n"]
+)
+def test_numbers_of_a_list_and_emphasis_are_nothing_new(form: str) -> None:
+    dice = random.Random(6)
+    said = "".join(form.format(n=n, text=dice.choice(THOUGHTS).strip()) for n in range(1, 1500))
+    finding = first(words(500) + "\n\n" + said, "reasoning")
+    assert finding is not None
+    assert finding.kind is Kind.NOVELTY
+    assert finding.at < 20_000
+
+
+def test_numbers_in_the_text_are_something_new() -> None:
+    verses = [
+        f"Now {n} bottles hang on the wall, {n} bottles of beer. Take one down, {n - 1} bottles are left.\n"
+        for n in range(99, 0, -1)
+    ]
+    finding = first("".join(verses), "content")
+    assert finding is None or finding.kind is not Kind.NOVELTY
+
+
+def test_prose_in_tool_arguments_is_given_the_most_room() -> None:
+    text = shuffled(THOUGHTS, 2500)
+    found = {channel: first(words(500) + text, channel) for channel in ("reasoning", "content", "tool:0")}
+    places = [finding.at for finding in found.values() if finding is not None]
+    assert len(places) == 3
+    assert places == sorted(places)

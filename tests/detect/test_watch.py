@@ -385,6 +385,15 @@ def test_an_unrelated_prefix_moves_nothing(length: int, name: str) -> None:
     assert (behind.at - length, behind.onset - length, behind.unit) == (alone.at, alone.onset, alone.unit)
 
 
+@settings(max_examples=25, deadline=None)
+@given(st.integers(1, 200))
+def test_equal_lines_behind_a_fence_need_the_same_whatever_stands_before_it(length: int) -> None:
+    line = "Connection to the database was refused by the host, next try in five seconds.\n"
+    finding = first(words(length, 31) + "\n\n```\n" + line * 40, size=50)
+    assert finding is not None
+    assert finding.mass == 16 * len(line)
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.text(max_size=400), st.integers(1, 9))
 def test_any_text_is_fed_without_an_error(text: str, size: int) -> None:

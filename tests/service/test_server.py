@@ -6,7 +6,8 @@ import socket
 import stat
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -27,8 +28,19 @@ def test_an_idle_service_ends_at_the_first_signal_with_exit_code_0(
     assert service.process.returncode == 0
 
 
+@contextmanager
+def hangup(handler: signal.Handlers) -> Iterator[None]:
+    """What a child that is started meanwhile does about SIGHUP, whatever these tests run under."""
+    before = signal.signal(signal.SIGHUP, handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
 def test_a_closed_terminal_drains_too(start: Start) -> None:
-    service = start()
+    with hangup(signal.SIG_DFL):
+        service = start()
     stream = service.stream("/stream?seconds=1.5")
     service.signal(signal.SIGHUP)
     assert rest(stream).endswith(b"done\n\r\n0\r\n\r\n")
@@ -37,11 +49,8 @@ def test_a_closed_terminal_drains_too(start: Start) -> None:
 
 
 def test_under_nohup_a_closed_terminal_is_nothing(start: Start) -> None:
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # handed down, as nohup does
-    try:
+    with hangup(signal.SIG_IGN):
         service = start()
-    finally:
-        signal.signal(signal.SIGHUP, before)
     service.signal(signal.SIGHUP)
     assert b"fine" in until(service.connect("/"), b"fine")
     assert service.process.poll() is None
