@@ -33,6 +33,11 @@ _FIGURES = 0.15
 _COUNTED = 1.2
 """How far a count may go beyond the number that the request names."""
 
+_LITTLE = 200
+"""Copies of what says little in a line of text ("Carl = 12, Carl = 13, "); nobody counts so far unasked."""
+_EQUAL = 64
+"""Copies of a sentence in a list from which a number in the request excuses no more."""
+
 _SPECIAL = re.compile(r"<\|?(?:unused|reserved|special|extra_id|fim|pad|eos|bos|im|eot)\w*\|?>\s*")
 _SEEN = 4
 """Copies beyond the first from which the course of the numbers can be told."""
@@ -139,7 +144,7 @@ class Drift(Variant):
         patient = self._patient(copy)
         counter = self._measure.counter(copy.folded)
         if _says_little(copy):
-            counter = NEVER
+            counter = max(counter, _LITTLE * run.period) if _in_a_row(copy) else NEVER
         elif _coded(copy):
             counter = round(counter * _IN_CODE)
         if counter >= patient.verdict:
@@ -147,17 +152,22 @@ class Drift(Variant):
         enough = max(counter * 3 // 4, _SEEN * run.period)
         if run.need < enough:
             return patient._replace(again=enough)
-        match course(self._copies_of(run)):
-            case Course.VARIED:  # so far: look once more when there are twice as many
-                return patient._replace(again=2 * run.need)
-            case Course.MARKED if self._measure.thinking:
-                wanted = 0.0  # no list is asked for in thought
-            case _:
-                wanted = self._measure.upto * _COUNTED * run.period
-        counter = max(counter, round(wanted))
+        found = course(self._copies_of(run))
+        if found is Course.VARIED:  # so far: look once more when there are twice as many
+            return patient._replace(again=2 * run.need)
+        counter = max(counter, self._wanted(found, copy))
         if counter >= patient.verdict:
             return patient
         return Goal(run.need, counter, again=counter - 1 if run.need < counter - 1 else 0)
+
+    def _wanted(self, found: Course, copy: Copy) -> int:
+        """What a number in the request may have asked for."""
+        upto = self._measure.upto * _COUNTED
+        if found is Course.MARKED and self._measure.thinking:
+            upto = 0.0  # no list is asked for in thought
+        elif found is Course.MARKED and len(set(copy.folded.split())) >= _WORDS:
+            upto = min(upto, _EQUAL)  # a list of 100 things has not 100 equal sentences
+        return round(upto * len(copy.folded))
 
     def _patient(self, copy: Copy) -> Goal:
         """What numbers need that change in any way, as in cases that are worked through."""
@@ -178,6 +188,12 @@ class Drift(Variant):
         first = max(-1, last - min(_COMPARED, max(6, _COMPARED_SIZE // run.period)))
         ends = [self._folded.place(run.start + n * run.period) for n in range(first, last + 1)]
         return [self._page.text(one, two) for one, two in pairwise(ends)]
+
+
+def _in_a_row(copy: Copy) -> bool:
+    """Whether it is a word with its number in a line of text: data has rows."""
+    words = any(len(word) > 2 and word.isalpha() for word in (2 * copy.folded).split()[1:-1])
+    return copy.region is Region.PROSE and "\n" not in copy.raw and words
 
 
 def _says_little(copy: Copy) -> bool:

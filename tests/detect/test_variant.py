@@ -184,10 +184,30 @@ def test_items_that_begin_to_count_late_are_judged_by_their_latest_copies() -> N
 
 
 def test_a_number_in_the_request_does_not_excuse_equal_items_in_thought() -> None:
-    text = "".join(f"{n}. A hundred prisoners choose their own hat colour.\n" for n in range(1, 101))
+    text = "".join(f"{n}. A hundred prisoners choose their own hat colour.\n" for n in range(1, 61))
     prompt = "100 prisoners with hats stand in a line. Find the best strategy."
     assert first(text, "reasoning", prompt=prompt) is not None
     assert first(text, prompt=prompt) is None
+
+
+def test_a_number_in_the_request_excuses_equal_sentences_in_a_list_for_a_while_only() -> None:
+    entry = "{n}. The most important people of the whole world and of its history.\n"
+    prompt = "Make a dictionary with 500 common words."
+    assert first("".join(entry.format(n=n) for n in range(1, 61)), prompt=prompt) is None
+    assert first("".join(entry.format(n=n) for n in range(1, 151)), prompt=prompt) is not None
+    words_only = "".join(f"{n}. Empty line\n" for n in range(1, 501))
+    assert first(words_only, prompt=prompt) is None
+
+
+def test_a_short_word_with_its_number_is_a_verdict_after_hundreds_in_a_line() -> None:
+    def row(count: int, form: str = "Carl = {}, ") -> str:
+        return words(300) + "\n\n" + "".join(form.format(n) for n in range(1, count))
+
+    assert first(row(170)) is None
+    assert first(row(400)) is not None
+    assert first(row(400), prompt="Number the seats from 1 to 400.") is None
+    assert first(row(800, "Carl = {}\n")) is None  # rows
+    assert first(row(800, "{}, ")) is None
 
 
 def test_special_tokens_with_changing_numbers_are_soon_a_verdict() -> None:
