@@ -120,9 +120,9 @@ def by_table(rules: ChannelRules, unit: str, region: Region) -> Goal:
             kind = Shape.RULE  # a row of a board
         factor = _factor(rules, kind, unit, region)
         verdict = mass(rules.table(kind), period)
-        if region is Region.CODE and kind is Shape.TEXT and period > rules.code_upto and not rules.code_alike:
+        if region is Region.CODE and kind is Shape.TEXT and _is_long_row(rules, unit):
             # no less than a shorter row needs
-            verdict = max(verdict, round(mass(rules.table(kind), rules.code_upto) * _in_code(rules, unit)))
+            verdict = max(verdict, round(mass(rules.table(kind), rules.code_upto) * rules.code))
         if factor == 1.0 and kind is Shape.TEXT:
             plain = math.ceil((verdict + _extra(unit, region)) * rules.scale)
             return Goal(suspicion.begins(period, plain, kind, region), plain)
@@ -184,16 +184,18 @@ def _factor(rules: ChannelRules, kind: Shape, unit: str, region: Region) -> floa
         return 1.0
     if kind is Shape.FLAT:
         return max(1.0, rules.code * _FLAT_CODE)
-    return rules.code * _SHORT_CODE if period <= _SHORT else _in_code(rules, unit)
+    if period <= _SHORT:
+        return rules.code * _SHORT_CODE
+    return max(1.0, rules.code * _LINES_CODE) if unit.count("\n") > 2 else rules.code
+
+
+def _is_long_row(rules: ChannelRules, unit: str) -> bool:
+    return len(unit) > rules.code_upto and unit.count("\n") <= 2 and not rules.code_alike
 
 
 def _is_path(unit: str) -> bool:
     """Whether it goes on and on in an address ("/100/100"), where no data stands."""
     return "/" in unit and not any(map(str.isspace, unit))
-
-
-def _in_code(rules: ChannelRules, unit: str) -> float:
-    return max(1.0, rules.code * _LINES_CODE) if unit.count("\n") > 2 else rules.code
 
 
 def _extra(unit: str, region: Region) -> int:

@@ -38,11 +38,8 @@ def test_code_needs_more_up_to_a_length() -> None:
     assert times(1100) == 1
 
 
-@pytest.mark.parametrize("line", ["call(x);\n", "first(x);\nsecond(y);\nthird(z);\nfourth();\n"])
-def test_a_longer_unit_of_code_never_needs_less_than_one_of_a_hundred_characters(line: str) -> None:
-    masses = [
-        by_table(CONTENT, (line * 40)[: size - 2] + ";\n", Region.CODE).verdict for size in range(90, 900, 7)
-    ]
+def test_a_longer_row_of_code_never_needs_less_than_one_of_a_hundred_characters() -> None:
+    masses = [by_table(CONTENT, unit(size - 3) + ");\n", Region.CODE).verdict for size in range(90, 900, 7)]
     assert min(masses) >= 0.9 * masses[0]
     assert masses[-1] > masses[0]
 
