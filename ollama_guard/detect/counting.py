@@ -29,26 +29,23 @@ class Course(Enum):
 
 def course(copies: Sequence[str]) -> Course:
     """The course of the numbers in consecutive copies, which are equal but for these."""
-    if len(copies) < _FEWEST:
-        return Course.VARIED
-    if _counters(copies) is None:
+    if len(copies) < _FEWEST or not _only_counters(copies):
         return Course.VARIED
     bare = [_MARKER.sub("", copy) for copy in _by_line(copies)]
     return Course.MARKED if len(set(bare)) == 1 else Course.COUNTED
 
 
-def _counters(copies: Sequence[str]) -> int | None:
-    """How many numbers count; None if some number changes in another way, or none does."""
-    columns = list(zip(*(list(_NUMBER.finditer(copy)) for copy in copies), strict=False))
-    counting = 0
-    for column in columns:
+def _only_counters(copies: Sequence[str]) -> bool:
+    """Whether some number counts, and none changes in another way."""
+    counting = False
+    for column in zip(*(_NUMBER.finditer(copy) for copy in copies), strict=False):
         values = [match[0] for match in column]
         if len(set(values)) == 1:
             continue
         if not _counts(values) or any(map(_glued, column)):
-            return None
-        counting += 1
-    return counting or None
+            return False
+        counting = True
+    return counting
 
 
 def _counts(values: Sequence[str]) -> bool:
@@ -77,5 +74,5 @@ def _by_line(copies: Sequence[str]) -> list[str]:
     ends = [0]
     for copy in copies:
         ends.append(ends[-1] + len(copy))
-    cuts = [end + text[end:].find("\n") + 1 for end in ends[:-1]]
+    cuts = [text.find("\n", end) + 1 for end in ends[:-1]]
     return [text[one:two] for one, two in pairwise(cuts)]

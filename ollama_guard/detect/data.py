@@ -6,6 +6,8 @@ read: a unit is a circle.
 
 import re
 
+from ollama_guard.detect import shape
+
 _SEPARATORS = re.compile(r"[\s,;:|()\[\]{}<>=\"'`*]+")
 _COMMENT = re.compile(r"(?://|#|/\*)[^\n]*")
 _NUMBER = re.compile(r"0[xX][\da-fA-F]+|(?:[A-Za-z]{0,2}[-+./\d])*[A-Za-z%]?")
@@ -101,8 +103,8 @@ def _worded(text: str) -> bool:
 
 def _from_separator(unit: str) -> str:
     """The unit turned so that it begins between two words (at a line's start where there is one)."""
-    cut = unit.find("\n") + 1
-    if not cut:
-        found = _SEPARATORS.search(unit)
-        cut = found.end() if found else 0
+    if "\n" in unit:
+        return shape.from_line(unit)
+    found = _SEPARATORS.search(unit)
+    cut = found.end() if found else 0
     return unit[cut:] + unit[:cut]

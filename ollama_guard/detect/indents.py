@@ -1,7 +1,8 @@
 """Indented code of a growing Markdown text, by CommonMark: four columns, and a blank line in front of it."""
 
 import re
-from bisect import bisect_right
+
+from ollama_guard.detect.turns import Turns
 
 _PART = re.compile(r"\n|[ \t\r]+|[^\n]+")
 _COLUMNS = 4
@@ -15,8 +16,8 @@ class Indents:
         self._columns: int | None = 0  # of the blanks that the line begins with; None behind them
         self._free = True  # whether the line before is blank, so that code may begin
         self._inside = False
-        self._places: list[int] = []  # where such code begins or ends
-        self._begins: list[bool] = []
+        self._turns = Turns()
+        self.inside, self.moved, self.forget = self._turns.inside, self._turns.moved, self._turns.forget
 
     def read(self, text: str) -> None:
         """Take in what follows."""
@@ -33,23 +34,8 @@ class Indents:
                 self._columns = None
         self._length += len(text)
 
-    def inside(self, place: int) -> bool:
-        """Whether this place (among what was read) lies inside indented code."""
-        index = bisect_right(self._places, place)
-        return index > 0 and self._begins[index - 1]
-
-    def moved(self, begin: int, end: int) -> bool:
-        """Whether such code begins or ends at one of these places."""
-        return bisect_right(self._places, end - 1) > bisect_right(self._places, begin - 1)
-
-    def forget(self, place: int) -> None:
-        """Nobody will ask for anything before this place any more."""
-        keep = max(0, bisect_right(self._places, place) - 1)
-        del self._places[:keep], self._begins[:keep]
-
     def _turn(self, place: int, deep: bool) -> None:  # noqa: FBT001
         inside = deep and (self._inside or self._free)
         if inside is not self._inside:
             self._inside = inside
-            self._places.append(place)
-            self._begins.append(inside)
+            self._turns.turn(place, on=inside)

@@ -116,8 +116,6 @@ def by_table(rules: ChannelRules, unit: str, region: Region) -> Goal:
         kind, factor, verdict = Shape.FLAT, 1.0, mass(own, period)
     else:
         kind = shape.shape_of(unit)
-        if kind is Shape.EMOJI and "\n" in unit and period > _SHORT:
-            kind = Shape.RULE  # a row of a board
         factor = _factor(rules, kind, unit, region)
         verdict = mass(rules.table(kind), period)
         if region is Region.CODE and kind is Shape.TEXT and _is_long_row(rules, unit):

@@ -3,6 +3,11 @@
 import re
 
 _WORDS = {
+    5: "five fünf cinq cinco cinque",
+    6: "six",
+    7: "seven",
+    8: "eight",
+    9: "nine",
     10: "ten zehn dix diez dieci dez десять 열 عشر",
     12: "twelve zwölf douze doce dodici doze двенадцать",
     15: "fifteen fünfzehn quinze quince quindici пятнадцать",
@@ -21,17 +26,6 @@ _WORDS = {
     1000: "thousand tausend mille mil тысячу 천 ألف",
 }
 _VALUES = {word: number for number, words in _WORDS.items() for word in words.split()}
-_VALUES |= {
-    "five": 5,
-    "six": 6,
-    "seven": 7,
-    "eight": 8,
-    "nine": 9,
-    "fünf": 5,
-    "cinq": 5,
-    "cinco": 5,
-    "cinque": 5,
-}
 _UNITS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9}
 _HUNDREDS = re.compile(rf"\b({'|'.join(_UNITS)})\s+hundred\b")
 _WORD = re.compile(r"[^\W\d_]+(?:-five)?")

@@ -6,10 +6,10 @@ a block quote its fence ends. An opener may be indented by any number: models fe
 """
 
 import re
-from bisect import bisect_right
 from enum import Enum
 
 from ollama_guard.detect import data, shape
+from ollama_guard.detect.turns import Turns
 
 _LINE = r"([ \t]*(?:>[ \t]*)*)(`{3,}|~{3,})([^\n]*)"
 _MARKER = re.compile(rf"^{_LINE}", re.MULTILINE)
@@ -30,8 +30,8 @@ class Fences:
         self._open = ""
         self._indent = 0
         self._quoted = False
-        self._places: list[int] = []  # ends of the lines that open or close a fence
-        self._markers: list[str] = []  # what is open from there on, "" for nothing
+        self._turns = Turns()  # at the ends of the lines that open or close a fence
+        self.inside, self.moved, self.forget = self._turns.inside, self._turns.moved, self._turns.forget
 
     def read(self, text: str) -> None:
         """Take in what follows."""
@@ -46,20 +46,6 @@ class Fences:
             self._line = text[last + 1 :][:_LINE_HEAD]
         self.length += len(text)
 
-    def inside(self, place: int) -> bool:
-        """Whether this place (among what was read) lies inside a fence."""
-        index = bisect_right(self._places, place)
-        return index > 0 and self._markers[index - 1] != ""
-
-    def moved(self, begin: int, end: int) -> bool:
-        """Whether a fence opens or closes at one of these places."""
-        return bisect_right(self._places, end - 1) > bisect_right(self._places, begin - 1)
-
-    def forget(self, place: int) -> None:
-        """Nobody will ask for anything before this place any more."""
-        keep = max(0, bisect_right(self._places, place) - 1)
-        del self._places[:keep], self._markers[:keep]
-
     def _scan(self, lines: str, offset: int, *, whole: bool = False) -> None:
         """Lines without the last newline. whole: one line, `offset` is its end."""
         if not self._quoted and "```" not in lines and "~~~" not in lines:
@@ -68,8 +54,7 @@ class Fences:
         while found := (_MARKER_OR_UNQUOTED if self._quoted else _MARKER).search(lines, place):
             place = found.end()
             if self._turn(found):
-                self._places.append(offset if whole else offset + place)
-                self._markers.append(self._open)
+                self._turns.turn(offset if whole else offset + place, on=bool(self._open))
 
     def _turn(self, found: re.Match[str]) -> bool:
         """Whether this line opens or closes a fence."""
@@ -127,9 +112,9 @@ def region_of(unit: str, before: str, *, fenced: bool) -> Region:
 
 
 def _is_code(unit: str, before: str) -> bool:
-    if shape.symbols(unit) >= _DENSE or shape.figures(unit) > 0.5 or shape.monotone(unit):
+    if shape.symbols(unit) >= _DENSE or shape.figures(unit) > 0.5:
         return True
-    if data.is_record(unit):
+    if shape.monotone(unit) or data.is_record(unit):
         return True
     if "\n" in unit:
         return max(shape.rows(unit), shape.indented(unit)) >= 0.5 or shape.closed_lines(unit) > 0.5

@@ -53,12 +53,11 @@ def shape_of(unit: str) -> Shape:
     marks = {char for char in chars if not char.isspace()} - _JOINERS
     if not marks:
         return Shape.PADDING if chars == {" "} else Shape.BLANK
+    tall = "\n" in chars
     if any(_pictograph(char) for char in marks):
-        return Shape.EMOJI
-    if "\n" in chars and len(unit) <= _CHANT:
-        return (
-            Shape.TEXT
-        )  # a bullet or a comment sign alone on its line, over and over: no separator is so tall
+        return Shape.RULE if tall and len(unit) > _CHANT else Shape.EMOJI  # a row of a board is drawn
+    if tall and len(unit) <= _CHANT:  # a bullet or a comment sign alone on its line: no separator is so tall
+        return Shape.TEXT
     return Shape.RULE if any(char in _RULES or _drawing(char) for char in marks) else Shape.TEXT
 
 
@@ -89,9 +88,15 @@ def unescaped(unit: str) -> str:
     return unit
 
 
+def from_line(unit: str) -> str:
+    """The unit turned so that it begins at a line's start, if it has one."""
+    cut = unit.find("\n") + 1
+    return unit[cut:] + unit[:cut]
+
+
 def has_fence(unit: str) -> bool:
     """Whether a line of the unit opens or closes a code fence."""
-    return "\n" in unit and _FENCE.search(_from_line(unit)) is not None
+    return "\n" in unit and _FENCE.search(from_line(unit)) is not None
 
 
 def rows(unit: str) -> float:
@@ -126,11 +131,6 @@ def monotone(unit: str) -> bool:
     return len(words) >= _MANY_WORDS and len(set(words)) <= 2
 
 
-def longest_token(unit: str) -> int:
-    """The longest stretch without white space, the unit seen as a circle (twice round at most)."""
-    return max(map(len, (unit + unit).split()), default=0)
-
-
 def _flat(unit: str, core: set[str]) -> bool:
     """Whether a core is padding or a matrix rather than words: "0 0 1 ", "ffffff ", but not "ha " or "G"."""
     if len(core) > 2:
@@ -147,15 +147,9 @@ def _ruled(unit: str, chars: set[str]) -> bool:
     return drawn >= 0.9 * visible
 
 
-def _from_line(unit: str) -> str:
-    """The unit turned so that it begins at a line's start."""
-    cut = unit.find("\n") + 1
-    return unit[cut:] + unit[:cut]
-
-
 def _line_share(pattern: re.Pattern[str], unit: str) -> float:
     lines = unit.count("\n")
-    return len(pattern.findall(_from_line(unit))) / lines if lines else 0.0
+    return len(pattern.findall(from_line(unit))) / lines if lines else 0.0
 
 
 def _pictograph(char: str) -> bool:

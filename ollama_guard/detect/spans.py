@@ -6,9 +6,9 @@ not for ever: a backtick may also be a slip. Whether a place is inside rests on 
 """
 
 import re
-from bisect import bisect_right
 
 from ollama_guard.detect.regions import Fences
+from ollama_guard.detect.turns import Turns
 
 REACH = 1000
 """Characters after which an open span is taken for a slip."""
@@ -25,8 +25,8 @@ class Spans:
         self._run = 0  # backticks at the very end, which may become more
         self._escaped = False  # whether an odd number of backslashes stands before what comes next
         self._blank = False  # whether the line has nothing visible so far
-        self._places: list[int] = []  # ends of the runs that open or close a span
-        self._opens: list[bool] = []
+        self._turns = Turns()  # at the ends of the runs that open or close a span
+        self.forget = self._turns.forget
 
     def read(self, text: str) -> None:
         """Take in what follows."""
@@ -47,19 +47,14 @@ class Spans:
 
     def inside(self, place: int) -> bool:
         """Whether this place (among what was read) lies inside a span."""
-        index = bisect_right(self._places, place) - 1
-        return index >= 0 and self._opens[index] and place - self._places[index] <= REACH
+        turned = self._turns.latest(place)
+        return turned is not None and place - turned <= REACH and self._turns.inside(place)
 
     def moved(self, begin: int, end: int) -> bool:
         """Whether a span opens or closes at one of these places."""
-        index = bisect_right(self._places, begin - 1)
-        near = self._places[index - 1] if index else begin
-        return bisect_right(self._places, end - 1) > index or begin <= near + REACH + 1 < end
-
-    def forget(self, place: int) -> None:
-        """Nobody will ask for anything before this place any more."""
-        keep = max(0, bisect_right(self._places, place) - 1)
-        del self._places[:keep], self._opens[:keep]
+        turned = self._turns.latest(begin - 1)
+        over = (begin if turned is None else turned) + REACH + 1
+        return self._turns.moved(begin, end) or begin <= over < end
 
     def _take(self, said: str, place: int) -> None:
         """A run of backticks, the end of a line, or the text between such."""
@@ -86,8 +81,7 @@ class Spans:
     def _turn(self, place: int, size: int) -> None:
         if size != self._open:
             self._open = size
-            self._places.append(place)
-            self._opens.append(size > 0)
+            self._turns.turn(place, on=size > 0)
 
 
 def _odd_backslashes(text: str, *, before: bool) -> bool:

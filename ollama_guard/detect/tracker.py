@@ -9,6 +9,8 @@ tier its period belongs to, however the text was split: positions drive the sear
 from collections.abc import Callable
 from typing import NamedTuple
 
+from ollama_guard.detect.stretch import common_prefix, common_suffix, telling
+
 CANDIDATES = 6
 """Earlier places of the anchor that one search looks at, nearest first."""
 MAX_RUNS = 6
@@ -176,7 +178,7 @@ class Tracker:
             if buffer.startswith(text, compared):
                 reached = before + len(text)
             else:
-                reached = before + _common_prefix(buffer, compared, text)
+                reached = before + common_prefix(buffer, compared, text)
                 broken.append(run)
             if reached - run.start >= run.need:
                 hit = _earlier(hit, self._consider(run, reached))
@@ -206,7 +208,7 @@ class Tracker:
                 continue
             tail = buffer[-anchor:]
             low = size - anchor - reach if size > anchor + reach else 0
-            begin, end = _telling(tail) if anchor > NEAR.anchor else (0, anchor)
+            begin, end = telling(tail) if anchor > NEAR.anchor else (0, anchor)
             place = buffer.rfind(tail[begin:end], low + begin, size - 1 - anchor + end)
             if place >= 0:
                 hit = _earlier(hit, self._scan(tail, (begin, end), low, place))
@@ -278,47 +280,6 @@ class Tracker:
             self._before_cut(self.base + cut)
         self._buffer = self._buffer[cut:]
         self.base += cut
-
-
-def _telling(tail: str) -> tuple[int, int]:
-    """The part of a tail to search for: all of it, or half at least that begins or ends with a rare letter.
-
-    `rfind` compares from the end on wherever the first character fits. In text of hardly more than one letter
-    that is most of the tail at each place, unless one of its two ends seldom fits.
-    """
-    size = len(tail)
-    if tail.count(tail[0]) <= size // 5:
-        return 0, size
-    split = tail.index(min(dict.fromkeys(tail), key=tail.count))
-    return (split, size) if split < size // 2 else (0, split + 1)
-
-
-def common_suffix(text: str, first: int, second: int) -> int:
-    """How many characters before `first` equal those before `second` (first < second), by doubling slices."""
-    same, step = 0, 32
-    while True:
-        step = min(step, first - same)
-        if step == 0:
-            return same
-        if text[first - same - step : first - same] != text[second - same - step : second - same]:
-            break
-        same += step
-        step *= 2
-    while step > 1:
-        half = step // 2
-        if text[first - same - half : first - same] == text[second - same - half : second - same]:
-            same += half
-            step -= half
-        else:
-            step = half
-    return same
-
-
-def _common_prefix(buffer: str, begin: int, text: str) -> int:
-    for offset, char in enumerate(text):
-        if buffer[begin + offset] != char:
-            return offset
-    return len(text)
 
 
 def _earlier(one: Hit | None, two: Hit | None) -> Hit | None:

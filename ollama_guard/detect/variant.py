@@ -55,6 +55,11 @@ class Copy(NamedTuple):
     raw: str
     region: Region
 
+    @property
+    def words(self) -> int:
+        """How many different words it has."""
+        return len(set(self.folded.split()))
+
 
 class Variant:
     """One channel's text, folded, watched for repetition."""
@@ -68,7 +73,7 @@ class Variant:
         self._folded = Folded(numbers=self.kind is Kind.DRIFT, raw=page.text)
         self._tracker = Tracker(
             self._judge,
-            self._look,
+            measure.later_look,
             window=rules.window,
             max_period=rules.max_period,
             short=measure.short_search() if self.kind is Kind.VARIANT else None,
@@ -95,9 +100,6 @@ class Variant:
         """The evidence of a hit."""
         unit = self._copy(hit.run).raw
         return describe(self.kind, channel, unit, self._folded.place(hit.run.start), self.place(hit))
-
-    def _look(self, period: int) -> int:
-        return self._measure.later_look(period)
 
     def _judge(self, run: Run) -> Goal:
         copy = self._copy(run)
@@ -132,9 +134,6 @@ class Drift(Variant):
 
     kind = Kind.DRIFT
 
-    def _look(self, period: int) -> int:
-        return self._measure.later_look(period)
-
     def _judge(self, run: Run) -> Goal:
         copy = self._copy(run)
         if self._measure.apart and _coded(copy):
@@ -165,14 +164,14 @@ class Drift(Variant):
         upto = self._measure.upto * _COUNTED
         if found is Course.MARKED and self._measure.thinking:
             upto = 0.0  # no list is asked for in thought
-        elif found is Course.MARKED and len(set(copy.folded.split())) >= _WORDS:
+        elif found is Course.MARKED and copy.words >= _WORDS:
             upto = min(upto, _EQUAL)  # a list of 100 things has not 100 equal sentences
         return round(upto * len(copy.folded))
 
     def _patient(self, copy: Copy) -> Goal:
         """What numbers need that change in any way, as in cases that are worked through."""
         if _coded(copy) or shape.figures(copy.raw) >= _FIGURES:
-            factor = self._measure.drift_data if len(set(copy.folded.split())) >= _WORDS else 0.0
+            factor = self._measure.drift_data if copy.words >= _WORDS else 0.0
         else:
             factor = self._measure.drift
         if factor <= 0:
@@ -200,7 +199,7 @@ def _says_little(copy: Copy) -> bool:
     """Whether it may be a record of data, a row or a log line: those count by nature."""
     if copy.region is not Region.PROSE or shape.figures(copy.raw) >= _FIGURES:
         return True
-    return _coded(copy) and len(set(copy.folded.split())) < _WORDS
+    return _coded(copy) and copy.words < _WORDS
 
 
 def _coded(copy: Copy) -> bool:

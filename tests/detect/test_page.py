@@ -4,8 +4,8 @@ from ollama_guard.detect.tracker import Goal, Tracker
 from tests.detect.material import words
 
 
-def shown(text: str, *, escaped: bool = False) -> Page:
-    page = Page(escaped=escaped)
+def shown(text: str, *, escaped: bool = False, apart: bool = False) -> Page:
+    page = Page(escaped=escaped, apart=apart)
     tracker = Tracker(
         lambda _: Goal(1 << 40, 1 << 40),
         lambda _: 1 << 40,
@@ -64,16 +64,7 @@ def test_json_has_no_inline_code() -> None:
 
 def test_the_text_is_told_apart_in_pieces_of_code_and_prose() -> None:
     text = "One `two` three\n```\nfour\n```\nfive\n\n    six\n\nseven"
-    page = Page(apart=True)
-    tracker = Tracker(
-        lambda _: Goal(1 << 40, 1 << 40),
-        lambda _: 1 << 40,
-        window=2000,
-        max_period=500,
-        before_cut=page.before_cut,
-    )
-    page.show(tracker)
-    tracker.feed(text)
+    page = shown(text, apart=True)
     pieces = page.pieces(0, len(text))
     assert "".join(text[begin:end] for begin, end, _ in pieces) == text
     code = [text[begin:end] for begin, end, code in pieces if code]

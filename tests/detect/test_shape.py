@@ -84,7 +84,6 @@ def test_figures_and_words() -> None:
     assert shape.core_length("a, b; 12\n") == 4
     assert shape.monotone("0 " * 20)
     assert not shape.monotone("no no no ")
-    assert shape.longest_token("ab cdef gh") == 4
 
 
 @pytest.mark.parametrize(

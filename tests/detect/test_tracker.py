@@ -3,7 +3,7 @@ import string
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ollama_guard.detect.tracker import FAR, NEAR, Goal, Hit, Run, Tier, Tracker, common_suffix
+from ollama_guard.detect.tracker import FAR, NEAR, Goal, Hit, Run, Tier, Tracker
 
 WINDOW = 2_000
 MASS = FAR.anchor + FAR.stride
@@ -99,17 +99,6 @@ def test_the_unit_of_a_run_longer_than_the_window_starts_at_the_same_phase() -> 
     (run,) = subject.runs
     assert isinstance(run, Run)
     assert subject.unit(run) == "hello world, "
-
-
-@given(st.text("ab", max_size=80), st.integers(0, 79), st.integers(1, 80))
-def test_common_suffix_counts_equal_characters_backwards(text: str, first: int, more: int) -> None:
-    first = min(first, len(text))
-    second = min(first + more, len(text))
-    expected = 0
-    while expected < first and text[first - expected - 1] == text[second - expected - 1]:
-        expected += 1
-    if second > first:
-        assert common_suffix(text, first, second) == expected
 
 
 @settings(max_examples=60, deadline=None)
