@@ -4,11 +4,15 @@ Verbatim repetition cannot reach over a boundary: fence or backticks would stand
 takes such marks away, so there a seam is put in their place; and what stands in code does not count as said.
 """
 
+from typing import Generic, Protocol, TypeVar
+
 from ollama_guard.detect.finding import Finding
-from ollama_guard.detect.novelty import Novelty
 from ollama_guard.detect.page import Page
+from ollama_guard.detect.rows import Rows
 from ollama_guard.detect.tracker import Hit
 from ollama_guard.detect.variant import Variant
+
+Seen = TypeVar("Seen")
 
 ENTER, LEAVE = "\x01", "\x02"
 """Two seams: one alone would make text before, in and behind code a repetition of three copies."""
@@ -38,26 +42,45 @@ class Seamed:
         return hit
 
 
-class ProseOnly:
-    """Novelty that sees no code."""
+class Skipping(Protocol[Seen]):
+    """What can be told of text that it is not to look at."""
 
-    def __init__(self, novelty: Novelty, page: Page) -> None:
-        self._novelty = novelty
+    def feed(self, text: str) -> Seen | None:
+        """Append text; a verdict within it."""
+
+    def skip(self, text: str) -> None:
+        """Text that is not looked at."""
+
+    def finding(self, seen: Seen, channel: str) -> Finding:
+        """The evidence of a verdict."""
+
+
+class ProseOnly(Generic[Seen]):
+    """A family that sees no code."""
+
+    def __init__(self, family: Skipping[Seen], page: Page) -> None:
+        self._family = family
         self._page = page
         self._read = 0
+        self.finding = family.finding
 
-    def feed(self, text: str) -> int | None:
-        """As novelty's."""
-        start, stale = self._read, None
+    def feed(self, text: str) -> Seen | None:
+        """As the family's."""
+        start, seen = self._read, None
         self._read += len(text)
         for begin, end, code in self._page.pieces(start, self._read):
             piece = text[begin - start : end - start]
             if code:
-                self._novelty.skip(piece)
-            elif stale is None:
-                stale = self._novelty.feed(piece)
-        return stale
+                self._family.skip(piece)
+            elif seen is None:
+                seen = self._family.feed(piece)
+        return seen
 
-    def finding(self, at: int, channel: str) -> Finding:
-        """As novelty's."""
-        return self._novelty.finding(at, channel)
+
+class RowsOfProse(ProseOnly[Hit]):
+    """Rows that stand in no code."""
+
+    def __init__(self, rows: Rows, page: Page) -> None:
+        super().__init__(rows, page)
+        self.alarming = rows.alarming
+        self.place = rows.place

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from functools import cached_property
 
-from ollama_guard.detect import shape, wishes
+from ollama_guard.detect import numerals, shape, wishes
 from ollama_guard.detect.fold import Fold, Text
 from ollama_guard.detect.wishes import Wishes
 from ollama_guard.history import Talk
@@ -53,7 +53,7 @@ class Asked:
     @cached_property
     def upto(self) -> int:
         """The largest number in the latest turns that may say how far to count ("100 to 160"). 0 for none."""
-        counts = (int(figure) for figure in _FIGURE.findall(self._tail))
+        counts = (int(figure) for figure in _FIGURE.findall(numerals.in_figures(self._tail)))
         return max((count for count in counts if count <= _LONGEST_COUNT), default=0)
 
     @cached_property

@@ -23,6 +23,7 @@ class Course(Enum):
     """What the numbers of consecutive copies do."""
 
     MARKED = "marked"  # a counter that is only the marker of list items; the items are equal
+    NAMED = "named"  # the same, but the items are named by it: "7. Item 7"
     COUNTED = "counted"  # a counter in the text
     VARIED = "varied"  # anything else
 
@@ -31,8 +32,17 @@ def course(copies: Sequence[str]) -> Course:
     """The course of the numbers in consecutive copies, which are equal but for these."""
     if len(copies) < _FEWEST or not _only_counters(copies):
         return Course.VARIED
-    bare = [_MARKER.sub("", copy) for copy in _by_line(copies)]
-    return Course.MARKED if len(set(bare)) == 1 else Course.COUNTED
+    lines = _by_line(copies)
+    if len({_MARKER.sub("", line) for line in lines}) == 1:
+        return Course.MARKED
+    return Course.NAMED if len(set(map(_without_count, lines))) == 1 else Course.COUNTED
+
+
+def _without_count(line: str) -> str:
+    """The line without the number that marks it, wherever that stands."""
+    marker = _MARKER.match(line)
+    count = _NUMBER.search(marker[0]) if marker else None
+    return re.sub(rf"(?<!\d){count[0]}(?!\d)", "", line) if count else line
 
 
 def _only_counters(copies: Sequence[str]) -> bool:

@@ -12,7 +12,7 @@ _SEPARATORS = re.compile(r"[\s,;:|()\[\]{}<>=\"'`*]+")
 _COMMENT = re.compile(r"(?://|#|/\*)[^\n]*")
 _NUMBER = re.compile(r"0[xX][\da-fA-F]+|(?:[A-Za-z]{0,2}[-+./\d])*[A-Za-z%]?")
 """Also path commands and exponents ("c0-8.8", "1.5e-07"), and a single letter; marks alone."""
-_EMPTY = frozenset({"null", "nil", "none", "nan", "np.nan", "na", "n/a", "undefined", "true", "false", "inf"})
+EMPTY = frozenset({"null", "nil", "none", "nan", "np.nan", "na", "n/a", "undefined", "true", "false", "inf"})
 _MANY_FIGURES = 0.5
 _TAG = re.compile(r"<[/!]?[A-Za-z][^<>]*>")
 _MANY_TAGS = 0.5
@@ -43,7 +43,7 @@ def is_figures(unit: str) -> bool:
         kinds[word] += 1
     counted = 0
     for word, times in kinds.items():
-        empty = word.casefold() in _EMPTY
+        empty = word.casefold() in EMPTY
         if not empty and not _NUMBER.fullmatch(word):
             return False
         counted += times if empty or any(map(str.isdigit, word)) else 0

@@ -24,6 +24,11 @@ _FLAT_CODE = 0.5
 _ROWS = 0.1
 """Of a copy, what a block of table rows repeats beyond whole copies: four equal weeks end before that."""
 
+_COUNTED = 1.2
+"""How far a count may go beyond the number that the request names."""
+_EQUAL, _EQUAL_MASS = 64, 4000
+"""Copies of a sentence in a list, and characters, from which a number in the request excuses no more."""
+
 
 class Measure:
     """The thresholds of one channel, the request taken into account."""
@@ -38,11 +43,6 @@ class Measure:
         self._all_units = rules.unit_min <= 1 and rules.unit_max >= ANY
         self.thinking = rules.thinking
         self.drift, self.drift_data = rules.drift, rules.drift_data
-
-    @property
-    def upto(self) -> int:
-        """The largest number in the request that may say how far to count."""
-        return self._asked.upto
 
     def look(self, period: int) -> int:
         """The least mass at which a run of this period is worth judging."""
@@ -61,16 +61,32 @@ class Measure:
             found = self._least[period] = _least(self._rules, period)
         return found
 
-    def counter(self, folded: str) -> int:
-        """The repeated characters from which this unit is certain if nothing but a counter changes in it."""
-        if self._rules.drift <= 0 or not (self._all_units or self._fits(folded)):
+    def counter(self, folded: str, size: int = 0) -> int:
+        """The repeated characters from which this unit is certain if nothing but a counter changes in it.
+
+        size: the unit's length if it is not the folded one that counts.
+        """
+        if not (self._all_units or self._fits(folded)):
             return NEVER
-        least = max(mass(self._rules.counter, len(folded)), mass(self._rules.text, len(folded)))
+        size = size or len(folded)
+        least = max(mass(self._rules.counter, size), mass(self._rules.text, size))
         needed = math.ceil(least * self._rules.scale)
-        needed = max(needed, self._asked.labels(folded, Text.NUMBERS))
+        needed = max(needed, self._asked.labels(folded, Text.NUMBERS) * size // len(folded))
         if self._asked.wants(folded, Text.NUMBERS, escaped=self.escaped):
             needed = math.ceil(needed * self._rules.asked) + self._asked.allowance(folded)
         return needed
+
+    def counted(self, size: int, *, equal: bool, spoken: bool) -> int:
+        """The repeated characters that a number in the request may have asked for, of units of this size.
+
+        equal: they are items of a list, the same but for its numbers; spoken: and they say something.
+        """
+        upto = self._asked.upto * _COUNTED
+        if equal and self._rules.thinking:
+            upto = 0.0  # no list is asked for in thought
+        elif equal and spoken:
+            upto = min(upto, _EQUAL, max(1, _EQUAL_MASS / size))  # 100 things have not 100 equal sentences
+        return round(upto * size)
 
     def short_search(self) -> Tier | None:
         """The dense search that rules with verdicts on very few characters need, None for all others."""

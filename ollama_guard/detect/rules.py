@@ -187,7 +187,7 @@ class WatchRules:
         return self.tool if name.startswith("tool") else self.content
 
 
-def _sooner(table: Table, factor: float) -> Table:
+def _times(table: Table, factor: float) -> Table:
     """The same table with all that it asks for multiplied."""
     return tuple(Band(band.upto, band.copies * factor, round(band.mass * factor)) for band in table)
 
@@ -196,7 +196,7 @@ def _sooner(table: Table, factor: float) -> Table:
 _REASONING = ChannelRules(
     scale=0.9,
     code=4.5,
-    counter=_sooner(COUNTER, 5 / 6),
+    counter=_times(COUNTER, 5 / 6),
     drift=10.0,
     drift_data=13.3,
     novelty=STALE_REASONING,
@@ -205,7 +205,14 @@ _REASONING = ChannelRules(
 _CONTENT = ChannelRules()
 # Data and code by nature, and a cut costs the whole call.
 _TOOL = ChannelRules(
-    scale=2.0, code=2.0, drift=0.0, drift_data=0.0, novelty=STALE_TOOL, blank_run=400, escaped=True
+    scale=2.0,
+    code=2.0,
+    counter=_times(COUNTER, 2),
+    drift=0.0,
+    drift_data=0.0,
+    novelty=STALE_TOOL,
+    blank_run=400,
+    escaped=True,
 )
 
 BALANCED = WatchRules(reasoning=_REASONING, content=_CONTENT, tool=_TOOL)

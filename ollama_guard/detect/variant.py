@@ -30,13 +30,9 @@ _SYMBOLS = 0.07
 _FIGURES = 0.15
 """Share of digits from which a unit counts as data: logs, test vectors, measurements."""
 
-_COUNTED = 1.2
-"""How far a count may go beyond the number that the request names."""
-
-_LITTLE = 200
-"""Copies of what says little in a line of text ("Carl = 12, Carl = 13, "); nobody counts so far unasked."""
-_EQUAL = 64
-"""Copies of a sentence in a list from which a number in the request excuses no more."""
+_LITTLE, _BARE = 200, 1200
+"""Copies of what says little in a line of text ("Carl = 12, Carl = 13, "), and of nothing but a number, or of
+a name made of one, in an answer; nobody counts so far unasked."""
 
 _SPECIAL = re.compile(r"<\|?(?:unused|reserved|special|extra_id|fim|pad|eos|bos|im|eot)\w*\|?>\s*")
 _SEEN = 4
@@ -143,7 +139,7 @@ class Drift(Variant):
         patient = self._patient(copy)
         counter = self._measure.counter(copy.folded)
         if _says_little(copy):
-            counter = max(counter, _LITTLE * run.period) if _in_a_row(copy) else NEVER
+            counter = max(counter, self._fewest(copy) * run.period)
         elif _coded(copy):
             counter = round(counter * _IN_CODE)
         if counter >= patient.verdict:
@@ -154,19 +150,24 @@ class Drift(Variant):
         found = course(self._copies_of(run))
         if found is Course.VARIED:  # so far: look once more when there are twice as many
             return patient._replace(again=2 * run.need)
-        counter = max(counter, self._wanted(found, copy))
+        marked = found is Course.MARKED
+        if found is Course.NAMED:
+            counter = max(counter, (_LITTLE if self._measure.thinking else _BARE) * run.period)
+            patient = patient._replace(verdict=max(counter, patient.verdict))
+        wanted = self._measure.counted(len(copy.folded), equal=marked, spoken=copy.words >= _WORDS)
+        counter = max(counter, wanted)
         if counter >= patient.verdict:
             return patient
         return Goal(run.need, counter, again=counter - 1 if run.need < counter - 1 else 0)
 
-    def _wanted(self, found: Course, copy: Copy) -> int:
-        """What a number in the request may have asked for."""
-        upto = self._measure.upto * _COUNTED
-        if found is Course.MARKED and self._measure.thinking:
-            upto = 0.0  # no list is asked for in thought
-        elif found is Course.MARKED and copy.words >= _WORDS:
-            upto = min(upto, _EQUAL)  # a list of 100 things has not 100 equal sentences
-        return round(upto * len(copy.folded))
+    def _fewest(self, copy: Copy) -> int:
+        """Copies of what says little that are no verdict yet: data has rows, and says it without blanks."""
+        if "\n" in copy.raw:
+            return NEVER
+        if copy.folded.strip() == "0" and " " in copy.raw:
+            return _LITTLE if self._measure.thinking else _BARE
+        words = any(len(word) > 2 and word.isalpha() for word in (2 * copy.folded).split()[1:-1])
+        return _LITTLE if copy.region is Region.PROSE and words else NEVER
 
     def _patient(self, copy: Copy) -> Goal:
         """What numbers need that change in any way, as in cases that are worked through."""
@@ -177,7 +178,7 @@ class Drift(Variant):
         if factor <= 0:
             return Goal(NEVER, NEVER)
         verdict = self._measure.goal(copy.folded, Region.PROSE, Text.NUMBERS).times(factor).verdict
-        verdict = max(verdict, round(self._measure.upto * _COUNTED * len(copy.folded)))
+        verdict = max(verdict, self._measure.counted(len(copy.folded), equal=False, spoken=False))
         # Numbered cases are common: no suspicion before it is warranted.
         return Goal(verdict * 3 // 4, verdict)
 
@@ -187,12 +188,6 @@ class Drift(Variant):
         first = max(-1, last - min(_COMPARED, max(6, _COMPARED_SIZE // run.period)))
         ends = [self._folded.place(run.start + n * run.period) for n in range(first, last + 1)]
         return [self._page.text(one, two) for one, two in pairwise(ends)]
-
-
-def _in_a_row(copy: Copy) -> bool:
-    """Whether it is a word with its number in a line of text: data has rows."""
-    words = any(len(word) > 2 and word.isalpha() for word in (2 * copy.folded).split()[1:-1])
-    return copy.region is Region.PROSE and "\n" not in copy.raw and words
 
 
 def _says_little(copy: Copy) -> bool:

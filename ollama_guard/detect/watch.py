@@ -8,7 +8,7 @@ places whatever the deltas were. State is bounded: a few windows of text a chann
 from collections.abc import Callable, Sequence
 from operator import itemgetter
 
-from ollama_guard.detect.apart import ProseOnly, Seamed
+from ollama_guard.detect.apart import ProseOnly, RowsOfProse, Seamed
 from ollama_guard.detect.asked import Asked
 from ollama_guard.detect.blank import BlankRun, Endless
 from ollama_guard.detect.finding import Finding, Kind
@@ -17,6 +17,7 @@ from ollama_guard.detect.measure import Measure
 from ollama_guard.detect.novelty import Novelty
 from ollama_guard.detect.page import Page
 from ollama_guard.detect.periodic import Periodic
+from ollama_guard.detect.rows import Rows
 from ollama_guard.detect.rules import WatchRules
 from ollama_guard.detect.sieved import SeamedSieve, SievedPage, in_whole
 from ollama_guard.detect.variant import Drift, Variant
@@ -114,12 +115,14 @@ class _Watched(_Channel):
             families.append(Variant(measure, rules, page))
         if rules.drift and (own.drift > 0 or own.drift_data > 0):
             families.append(Drift(measure, rules, page))
+        rows = [Rows(measure)] if rules.drift else []
         novelty = Novelty(own.novelty, page) if rules.novelty and own.novelty else None
         self._apart = measure.apart
-        self._families: Sequence[Variant | Seamed] = families
-        self._novelty: Novelty | ProseOnly | None = novelty
+        self._families: Sequence[Variant | Rows | Seamed | RowsOfProse] = [*families, *rows]
+        self._novelty: Novelty | ProseOnly[int] | None = novelty
         if measure.apart:
-            self._families = [Seamed(family, page) for family in families]
+            seamed = [Seamed(family, page) for family in families]
+            self._families = [*seamed, *(RowsOfProse(family, page) for family in rows)]
             self._novelty = ProseOnly(novelty, page) if novelty else None
         self._alarmed = False  # whether a family that looks at whole blocks is suspicious
 

@@ -72,22 +72,6 @@ def test_drift_waits_longer_in_content_than_in_reasoning() -> None:
     assert content.at > reasoning.at
 
 
-@pytest.mark.parametrize(
-    "row",
-    [
-        "({0}, 'Saw', 20.00),\n",
-        "| {0} | John Miller | New York | 11{0} |\n",
-        "{0},John Miller,New York,11{0}\n",
-        "{0}\n",
-        "{0}, ",
-        '  {{"id": {0}, "name": "row"}},\n',
-        "x = {0}; y = {0};\n",
-    ],
-)
-def test_records_with_running_numbers_are_left_alone(row: str) -> None:
-    assert first("".join(row.format(n) for n in range(900))) is None
-
-
 def test_a_list_that_was_asked_for_is_given_its_length() -> None:
     text = "".join(f"{n}. I must not talk in class.\n" for n in range(1, 301))
     assert first(text) is not None

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.novelty import Novelty
 from ollama_guard.detect.page import Page
+from ollama_guard.detect.rows import Rows
 from ollama_guard.detect.rules import BALANCED, STRICT, Band, WatchRules, with_spans
 from ollama_guard.detect.variant import Drift, Variant
 from ollama_guard.detect.watch import MAX_CHANNELS, Watch, _Watched
@@ -230,7 +231,7 @@ def test_a_channel_with_no_settings_of_this_kind_has_nothing_more_in_its_way() -
     watch.feed("content", "some text")
     state = watch._channels["content"]
     assert type(state) is _Watched
-    assert {type(one) for one in state._families} == {Variant, Drift}
+    assert {type(one) for one in state._families} == {Variant, Drift, Rows}
     assert type(state._novelty) is Novelty
     assert type(state._periodic.page) is Page
     assert state._periodic.page._indents is None
