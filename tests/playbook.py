@@ -26,6 +26,7 @@ from ollama_guard.engine.messages import (
     End,
     Failed,
     Forget,
+    GoOn,
     Headers,
     Input,
     Open,
@@ -163,6 +164,8 @@ class Play:
 
     def step(self, happened: Input) -> list[Output]:
         outputs = self.exchange.step(happened)
+        while self.exchange.busy:
+            outputs += self.exchange.step(GoOn(self.now))
         for output in outputs:
             if isinstance(output, Open):
                 self.attempt = output.attempt

@@ -25,6 +25,7 @@ from ollama_guard.engine.messages import (
     End,
     Failed,
     Forget,
+    GoOn,
     Header,
     Headers,
     Input,
@@ -192,6 +193,9 @@ class Driver:
     async def _take(self, opened: OpenCall, data: bytes) -> None:
         if not opened.parting:
             self._feed(Bytes(opened.number, data, self._loop.time()))
+            while self._exchange.busy and not opened.parting:
+                await asyncio.sleep(0)  # the other exchanges' turn
+                self._feed(GoOn(self._loop.time()))
         if self._queued > self._buffer_bytes:
             await self._room(opened)
 

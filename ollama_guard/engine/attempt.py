@@ -3,7 +3,7 @@
 An attempt only judges. What follows from a verdict is decided in `stream.py`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 
 from msgspec import Struct
 
@@ -70,7 +70,7 @@ class Attempt:
         self._choices = 1
         self._last = 0
         self._judging = True
-        self._suspect = False
+        self._speaking = ""  # the channel of the latest text
         session.begin_attempt()
 
     @property
@@ -85,6 +85,11 @@ class Attempt:
             self.first_byte = now
         self._silence.byte(now)
         return self._framer.feed(data)
+
+    def alive(self, now: float) -> None:
+        """What was received is being read; nothing is waited for."""
+        self._now = now
+        self._silence.byte(now)
 
     def rest(self) -> list[Frame]:
         """What the framer still has at the end of the body."""
@@ -105,6 +110,17 @@ class Attempt:
             finding = self._event(event)
             first = first or finding
         return Judged(frame, events, first if self._judging else None)
+
+    def judge_slowly(self, frame: Frame) -> Generator[None, None, Judged]:
+        """As `judge`, with a pause behind each piece: the text of a long frame takes seconds."""
+        self.watching.put_off()
+        judged = self.judge(frame)
+        found: Finding | None = None
+        for found in self.watching.catch_up():
+            if found is not None:
+                break
+            yield
+        return Judged(frame, judged.events, (found or judged.finding) if self._judging else None)
 
     def _event(self, event: Event) -> Finding | None:
         match event:
@@ -170,9 +186,8 @@ class Attempt:
         elif not self.answered:
             self.answered = True
             self._silence.answer(self._now)
-        finding = self.watching.feed(channel, text)
-        self._suspect = self.watching.suspect(channel)
-        return finding
+        self._speaking = channel
+        return self.watching.feed(channel, text)
 
     def _ending(self, reason: str) -> Finding | None:
         if self._choices > 1 or reason not in JUDGED_ENDINGS:
@@ -209,7 +224,7 @@ class Attempt:
     @property
     def suspect(self) -> bool:
         """Whether the latest text is part of the way to a verdict: it is better held back."""
-        return self._suspect and self._judging
+        return self._judging and self.watching.suspect(self._speaking)
 
     def overdue(self, now: float) -> Finding | None:
         """A verdict by the clock."""

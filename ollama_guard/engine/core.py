@@ -1,6 +1,6 @@
 """What every part of an exchange stands on: its state, its attempt, and the few moves that change them."""
 
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from functools import partial
 
 from ollama_guard.detect.finding import Finding
@@ -17,6 +17,7 @@ from ollama_guard.engine.states import MOVES, EngineError, State
 from ollama_guard.engine.streaks import BlockCounts, Streaks
 from ollama_guard.events import Usage
 from ollama_guard.wire.dialect import Dialect, Reissue, Request
+from ollama_guard.wire.frame import Frame
 
 
 class Core:
@@ -51,6 +52,7 @@ class Core:
         self._streaks = Streaks(dialect, request, policy.streak, blocks or BlockCounts())
         self._held = HoldBack(policy.held_bytes, whole_answers=self._streaks.armed)
         self._attempt: Attempt | None = None
+        self._long: tuple[Iterator[None], Iterator[Frame]] | None = None  # a frame, and those behind it
         self._refusal: Refusal | None = None
         self._fragments: list[Judged] = []
         self._memory = memory if memory is not None else {}
@@ -82,6 +84,7 @@ class Core:
         self._number += 1
         self._tries += 1
         self._is_open = True
+        self._long = None
         self._attempt = Attempt(
             self._number, self._policy, self._request, self._client.session, self._dialect.framing, now
         )

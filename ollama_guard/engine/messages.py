@@ -68,6 +68,12 @@ class Tick(Struct, frozen=True):
     now: float
 
 
+class GoOn(Struct, frozen=True):
+    """Other exchanges had their turn: what is left of a long frame is to be judged, by a piece."""
+
+    now: float
+
+
 class ClientGone(Struct, frozen=True):
     """The client closed its connection."""
 
@@ -80,7 +86,7 @@ class Drain(Struct, frozen=True):
     now: float
 
 
-Input = Begin | Headers | Bytes | Closed | Failed | Tick | ClientGone | Drain
+Input = Begin | Headers | Bytes | Closed | Failed | Tick | GoOn | ClientGone | Drain
 
 
 # --- outputs --------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ knows what is left to try, `timing.py` what is due.
 """
 # ruff: noqa: SLF001  # the table at the end names what is private to its own class
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -19,6 +19,7 @@ from ollama_guard.engine.messages import (
     Closed,
     Drain,
     Failed,
+    GoOn,
     Header,
     Headers,
     Input,
@@ -30,6 +31,10 @@ from ollama_guard.engine.policy import Action
 from ollama_guard.engine.refusal import Refusal
 from ollama_guard.engine.states import EngineError, State
 from ollama_guard.engine.timing import Timing
+from ollama_guard.wire.frame import Frame
+
+LONG = 1 << 15
+"""Bytes of a frame that is judged by the piece, so that other exchanges get their turn meanwhile."""
 
 
 class Exchange(Timing):
@@ -79,11 +84,41 @@ class Exchange(Timing):
         return plain and kind == self._dialect.media_type.encode()
 
     def _bytes(self, happened: Bytes) -> None:
+        self._catch_up(happened.now)
+        if self.state is State.GUARDING:
+            self._read(iter(self._current().frames(happened.data, happened.now)), happened.now)
+
+    def _read(self, frames: Iterator[Frame], now: float) -> None:
         attempt = self._current()
-        for frame in attempt.frames(happened.data, happened.now):
-            self._frame(attempt.judge(frame), happened.now)
+        for frame in frames:
+            if len(frame.data) > LONG:
+                self._long = attempt.judge_slowly(frame), frames
+                return
+            self._frame(attempt.judge(frame), now)
             if self.state is not State.GUARDING:
                 return
+
+    @property
+    def busy(self) -> bool:
+        """Whether a long frame is still being judged: `GoOn` is to come before more of the upstream's."""
+        return self._long is not None and self.state is State.GUARDING
+
+    def _go_on(self, happened: GoOn) -> None:
+        if self._long is None or not self.busy:
+            return
+        self._current().alive(happened.now)
+        judging, frames = self._long
+        try:
+            next(judging)
+        except StopIteration as end:
+            self._long = None
+            self._frame(end.value, happened.now)
+            if self.state is State.GUARDING:
+                self._read(frames, happened.now)
+
+    def _catch_up(self, now: float) -> None:
+        while self.busy:
+            self._go_on(GoOn(now))
 
     def _frame(self, judged: Judged, now: float) -> None:
         if judged.finding is not None:
@@ -101,6 +136,9 @@ class Exchange(Timing):
 
     def _closed(self, happened: Closed) -> None:
         attempt, now = self._current(), happened.now
+        self._catch_up(now)
+        if self._late(happened):
+            return
         self._is_open = False
         if self.state is State.WAITING:  # HTTP/0.9-like nonsense: an end without a status line
             self._broke(Failed(happened.attempt, Trouble.PROTOCOL, "no response came", now))
@@ -116,6 +154,9 @@ class Exchange(Timing):
 
     def _broke(self, happened: Failed) -> None:
         now, message = happened.now, happened.message
+        self._catch_up(now)
+        if self._late(happened):
+            return
         self._is_open = False
         refused = self._number == 1 and happened.trouble is Trouble.CONNECT
         if self.state is State.WAITING and (refused or not self._policy.empty.retry):
@@ -174,7 +215,12 @@ class Exchange(Timing):
 
 Handler = Callable[[Exchange, Any], None]
 
-_ALWAYS: dict[type, Handler] = {Tick: Exchange._tick, ClientGone: Exchange._gone, Drain: Exchange._drain}
+_ALWAYS: dict[type, Handler] = {
+    Tick: Exchange._tick,
+    GoOn: Exchange._go_on,
+    ClientGone: Exchange._gone,
+    Drain: Exchange._drain,
+}
 
 HANDLERS: dict[State, dict[type, Handler]] = {
     State.NEW: {**_ALWAYS, Begin: Exchange._begin},
@@ -184,7 +230,12 @@ HANDLERS: dict[State, dict[type, Handler]] = {
         Closed: Exchange._closed,
         Failed: Exchange._broke,
     },
-    State.GUARDING: {**_ALWAYS, Bytes: Exchange._bytes, Closed: Exchange._closed, Failed: Exchange._broke},
+    State.GUARDING: {
+        **_ALWAYS,
+        Bytes: Exchange._bytes,
+        Closed: Exchange._closed,
+        Failed: Exchange._broke,
+    },
     State.PIPING: {**_ALWAYS, Bytes: Exchange._pipe, Closed: Exchange._piped, Failed: Exchange._pipe_broke},
     State.REFUSED: {
         **_ALWAYS,

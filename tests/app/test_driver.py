@@ -7,8 +7,9 @@ import pytest
 
 from mocks.clients import ask
 from mocks.server import MockOllama
-from ollama_guard.engine.messages import Bytes, Headers, Input, Output
+from ollama_guard.engine.messages import Bytes, GoOn, Headers, Input, Output
 from ollama_guard.engine.stream import Exchange
+from tests.bench.prose import prose
 from tests.live.inside import Inside, guard_inside
 from tests.live.look import until
 from tests.live.talk import body
@@ -73,3 +74,26 @@ def test_a_fault_leaves_the_next_exchange_alone(
     break_at(monkeypatch, Headers, 1)
     asyncio.run(ask(guard.url, "/api/chat", body("mock:healthy")))
     assert asyncio.run(ask(guard.url, "/api/chat", body("mock:healthy"))).status == 200
+
+
+def test_an_answer_goes_on_while_a_long_delta_of_another_is_judged(
+    monkeypatch: pytest.MonkeyPatch, mock: MockOllama, guard: Inside
+) -> None:
+    mock.script("long", {"steps": [{"say": prose(1, 200_000), "chunk": 200_000}]})
+    step, order = Exchange.step, list[tuple[Exchange, type[Input]]]()
+
+    def seen(self: Exchange, happened: Input) -> list[Output]:
+        order.append((self, type(happened)))
+        return step(self, happened)
+
+    monkeypatch.setattr(Exchange, "step", seen)
+
+    async def both() -> list[int]:
+        asked = (ask(guard.url, "/api/chat", body(f"mock:{name}")) for name in ("long", "healthy"))
+        return [answer.status for answer in await asyncio.gather(*asked)]
+
+    assert asyncio.run(both()) == [200, 200]
+    turns = [place for place, (_, kind) in enumerate(order) if kind is GoOn]
+    assert len(turns) > 50
+    between = {order[place][0] for place in range(turns[0], turns[-1])}
+    assert len(between) == 2

@@ -1,12 +1,15 @@
 """What a fault in a detector costs: the verdicts of that attempt, and nothing else."""
 
+from dataclasses import replace
+
 import pytest
 
-from ollama_guard.detect.finding import Kind
+from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.rules import BALANCED
 from ollama_guard.detect.watch import Watch
 from ollama_guard.engine.messages import Record
 from ollama_guard.engine.watching import Watching
+from tests.bench.prose import prose
 from tests.playbook import Play, loop
 
 
@@ -76,3 +79,38 @@ def test_an_agent_writes_back_the_file_that_a_tool_has_read(dialect: str) -> Non
     unread.begin().headers()
     unread.say(file)
     assert unread.cuts
+
+
+def pieces(watching: Watching) -> list[Finding | None]:
+    return list(watching.catch_up())
+
+
+def test_what_is_put_off_is_judged_when_it_is_caught_up_with() -> None:
+    watching = Watching(BALANCED, "")
+    watching.put_off()
+    assert watching.feed("content", loop()) is None
+    assert not watching.suspect("content")
+    found = [finding for finding in pieces(watching) if finding is not None]
+    assert found == [Watching(BALANCED, "").feed("content", loop())]
+
+
+def test_a_long_text_is_judged_by_the_piece_with_the_same_verdict() -> None:
+    text = prose(4, 50_000) + loop() + prose(5, 50_000)
+    watching = Watching(BALANCED, "")
+    watching.put_off()
+    watching.feed("reasoning", "A short thought. ")
+    watching.feed("content", text)
+    told = pieces(watching)
+    assert len(told) > 40
+    found = [finding for finding in told if finding is not None]
+    assert found == [Watching(BALANCED, "").feed("content", text)]
+    assert watching.length("reasoning") == 17
+
+
+def test_the_pieces_of_one_delta_are_no_run_of_equal_ones() -> None:
+    watching = Watching(replace(BALANCED, content=replace(BALANCED.content, enabled=False)), "")
+    watching.put_off()
+    watching.feed("content", "ab" * 40_000)
+    assert len(pieces(watching)) > 30
+    assert watching.equal_deltas("content") == 1
+    assert watching.length("content") == 80_000
