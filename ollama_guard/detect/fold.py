@@ -7,13 +7,17 @@ raw place.
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import Enum
+from functools import lru_cache
+from itertools import compress, pairwise
 
 _MARK = re.compile(r"[^\w\u2600-\u27bf\U0001f000-\U0001faff]|_")
 _GAP = re.compile(r"[^\w\u2600-\u27bf\U0001f000-\U0001faff]+")  # for text without "_": many times faster
 _DIGIT = re.compile(r"\d")
 _DIGITS = re.compile(r"\d+")
+_ONCE = (" ", " 0")
+"""What never stands beside itself: without numbers and with them."""
 _EVERY = 64
 """Raw characters between two marks that lead back to raw places."""
 
@@ -35,6 +39,17 @@ class Text(Enum):
     NUMBERS = "numbers"  # numbers too
 
 
+@lru_cache(maxsize=2)
+def _bare(text: str) -> tuple[str, bool]:
+    """Letters and digits of any script with blanks between them; whether each character makes one of them.
+
+    Remembered: both foldings ask for it.
+    """
+    cased = text.casefold()
+    out = _GAP.sub(" ", cased.replace("_", " "))
+    return out, len(out) == len(cased) == len(text)
+
+
 class Fold:
     """The folding itself: feed raw text, get what it adds to the folded text."""
 
@@ -51,8 +66,8 @@ class Fold:
             while self._numbers and "00" in out:
                 out = out.replace("00", "0")
         else:
-            out = _GAP.sub(" ", text.casefold().replace("_", " "))
-            if self._numbers:
+            out = _bare(text)[0]
+            if self._numbers and not out.replace(" ", "").isalpha():
                 out = _DIGITS.sub("0", out)
         if self.last and out.startswith(self.last):
             out = out[1:]
@@ -74,13 +89,17 @@ class Folded:
         self._read = 0
         self._marks_folded = [0]
         self._marks: list[tuple[int, str]] = [(0, " ")]  # raw offset, state of the fold there
+        self._even = [True]  # whether behind the mark each raw character makes one folded
 
     def feed(self, text: str) -> str:
         """Raw text in, folded text out."""
         if self._read >= self._marks[-1][0] + _EVERY:
             self._marks_folded.append(self.length)
             self._marks.append((self._read, self._fold.last))
+            self._even.append(True)
         out = self._fold.feed(text)
+        if len(out) != len(text) or not (text.isascii() or _bare(text)[1]):
+            self._even[-1] = False
         self._read += len(text)
         self.length += len(out)
         return out
@@ -91,38 +110,35 @@ class Folded:
         self.length += 1
         self._marks_folded.append(self.length)
         self._marks.append((self._read, " "))
+        self._even.append(True)
         return mark
 
     def forget(self, place: int) -> None:
         """Nobody will ask for folded places before this one any more."""
         keep = max(0, bisect_right(self._marks_folded, place) - 1)
-        del self._marks_folded[:keep], self._marks[:keep]
+        del self._marks_folded[:keep], self._marks[:keep], self._even[:keep]
 
     def place(self, folded: int) -> int:
         """The raw offset of a folded character; about right where the raw text is not held any more."""
         index = max(0, bisect_right(self._marks_folded, folded) - 1)
         at, (begin, last) = self._marks_folded[index], self._marks[index]
         end = self._marks[index + 1][0] if index + 1 < len(self._marks) else self._read
-        text = self._raw(begin, end)
+        text = "" if self._even[index] else self._raw(begin, end)
         if len(text) < end - begin:
             return min(end, begin + folded - at)
-        return begin + _raw_index(text, folded - at, last, numbers=self._numbers)
+        raw = _raw_places(text, last, numbers=self._numbers)
+        return begin + (raw[folded - at] if folded - at < len(raw) else len(text))
 
 
-def _raw_index(text: str, wanted: int, last: str, *, numbers: bool) -> int:
-    """Which character of a raw text makes this character of its fold; its length if none does."""
+@lru_cache(maxsize=16)
+def _raw_places(text: str, last: str, *, numbers: bool) -> Sequence[int]:
+    """Which character of a raw text makes each one of its fold. Remembered: runs begin near each other."""
     each = _one_by_one(text, numbers=numbers)
+    raw: Sequence[int] = range(len(text))
     if len(each) != len(text):  # a letter that folds to two
-        return _by_trial(text, wanted, last, numbers=numbers)
-    place = len(each) - len(each.lstrip(last)) if last else 0
-    while True:
-        pairs = [pair for pair in ("  ", "00" if numbers else "  ") if pair in each[place:]]
-        double = min((each.find(pair, place) for pair in pairs), default=len(each))
-        if wanted <= double - place:
-            return min(place + wanted, len(each))
-        wanted -= double - place + 1
-        rest = each[double:]
-        place = len(each) - len(rest.lstrip(rest[:1]))
+        raw = [place for place, char in enumerate(text) for _ in char.casefold()]
+    kept = [char != before or char not in _ONCE[numbers] for before, char in pairwise((last, *each))]
+    return list(compress(raw, kept))
 
 
 def _one_by_one(text: str, *, numbers: bool) -> str:
@@ -131,14 +147,3 @@ def _one_by_one(text: str, *, numbers: bool) -> str:
         return text.translate(_NUMBERS if numbers else _PLAIN)
     text = _MARK.sub(" ", text.casefold())
     return _DIGIT.sub("0", text) if numbers else text
-
-
-def _by_trial(text: str, wanted: int, last: str, *, numbers: bool) -> int:
-    low, high = 0, len(text)
-    while low < high:  # the fold of a longer piece is never shorter
-        middle = (low + high) // 2
-        if len(Fold(numbers=numbers, last=last).feed(text[: middle + 1])) > wanted:
-            high = middle
-        else:
-            low = middle + 1
-    return low

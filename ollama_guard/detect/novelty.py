@@ -13,7 +13,12 @@ from ollama_guard.detect.page import Page
 from ollama_guard.detect.rules import Bar
 
 _HAN = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-_TOKEN = re.compile(rf"[{_HAN}]|[^\W\d_{_HAN}]+|\d+|[^\w\s]|_")
+TOKEN = re.compile(rf"[{_HAN}]|[^\W\d_{_HAN}]+|\d+|[^\w\s]|_")
+_SINGLE = rf"[{_HAN}]|[^\w\s]|_"
+_TOKENS = re.compile(rf"([^\W\d_{_HAN}]+|\d+)|((?:{_SINGLE})(?:{_SINGLE}|\s)*)")
+"""A word, or some tokens of one character each, with the blanks between: one by one they take longer."""
+_DENSE = "\u3040"
+"""From here on a character is seldom a letter of a longer word."""
 _ASCII_TOKEN = re.compile(r"[a-z]+|\d+|[^a-z0-9\s]")  # the same for lower-case ASCII, twice as fast
 _WORD = re.compile(rf"[^\W_{_HAN}]*")
 _MARK = re.compile(r"^[ \t>]*\d+[.)](?=\s)|\*\*", re.MULTILINE)
@@ -30,6 +35,8 @@ _SAMPLE = 2400
 _LONG = 16
 """Mean length of a word from which text is no prose but encoded data. (Scripts without blanks apart.)"""
 _IDEOGRAPH = re.compile(rf"[{_HAN}\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
+_FEW = 60
+"""Different characters that are sooner counted one by one."""
 _LETTERS = 0.65
 """Share of letters from which the latest text is prose. Tables, code and figures are left alone."""
 
@@ -49,19 +56,22 @@ class Novelty:
         self._sum = 0
         self._held = 0  # shingles since the share has been high enough without a break
         self._onset = 0
+        self._hopeless = 0  # up to this length the latest text cannot be prose
 
     def feed(self, text: str) -> int | None:
         """Append raw text that the page already holds; the length of the text, if it is a verdict now."""
         self._length += len(text)
-        text = _MARK.sub("", self._rest + text.casefold())
+        text = self._rest + text.casefold()
+        if "." in text or ")" in text or "*" in text:
+            text = _MARK.sub("", text)
         whole = text[: len(text) - _unfinished(text)]
         self._rest = text[len(whole) :]
-        tokens = (_ASCII_TOKEN if whole.isascii() else _TOKEN).findall(whole)
+        tokens = _ASCII_TOKEN.findall(whole) if whole.isascii() else _tokens(whole)
         for begin in range(0, len(tokens), _WINDOW):
             self._count(tokens[begin : begin + _WINDOW])
         if self._held < self._bar.windows * _WINDOW:
             return None
-        return self._length if self._is_prose() else None
+        return self._length if self.is_prose() else None
 
     def skip(self, text: str) -> None:
         """Text that is not looked at. No phrase reaches over it."""
@@ -98,17 +108,14 @@ class Novelty:
     def _remember(self, shingles: list[int]) -> bytes:
         """Count them, each; whether it had been there often enough before."""
         young, old, times = self._young, self._old, self._bar.times
-        counts = {shingle: (young.get(shingle) or old.get(shingle, 0)) + 1 for shingle in shingles}
-        if len(counts) == len(shingles):
+        new = young.keys().isdisjoint(shingles) and old.keys().isdisjoint(shingles)
+        if new and len(counts := dict.fromkeys(shingles, 1)) == len(shingles):
+            known = bytes(len(counts))
+        else:
+            counts = {shingle: (young.get(shingle) or old.get(shingle, 0)) + 1 for shingle in shingles}
             known = bytes(map(times.__lt__, counts.values()))
-        else:  # some stand here more than once
-            flags = bytearray()
-            for shingle in shingles:
-                flags.append(counts[shingle] > times)
-                counts[shingle] += 1
-            for shingle in counts:
-                counts[shingle] -= 1
-            known = bytes(flags)
+            if len(counts) < len(shingles):  # some stand here more than once
+                known = _in_turn(shingles, counts, times)
         young.update(counts)
         if len(young) >= _GENERATION:
             self._old, self._young = young, {}
@@ -126,14 +133,50 @@ class Novelty:
             if self._held == 1:
                 self._onset = self._length
 
-    def _is_prose(self) -> bool:
+    def is_prose(self) -> bool:
+        """Whether the latest text is prose, and no table, code or data.
+
+        Where it is far from that, it is not looked at again before it can be: a character more brings one
+        letter at most, or half a word.
+        """
+        if self._length < self._hopeless:
+            return False
         text = self._page.text(self._length - _SAMPLE, self._length)
         letters = _letters(text)
-        if letters < _LETTERS * len(text) or shape.indented(text) >= 0.5:
+        if letters < _LETTERS * len(text):
+            self._hopeless = self._length + int(_LETTERS * len(text) - letters)
             return False
-        if shape.symbols(_PROSE_SYMBOLS.sub("", text) or " ") >= 0.05:
+        words, ideographs = len(text.split()), len(_IDEOGRAPH.findall(text))
+        if words * _LONG < len(text) and ideographs * 3 < letters:
+            more = min(2 * (len(text) // _LONG - words), (letters - 3 * ideographs) // 4)
+            self._hopeless = self._length + more - 2
             return False
-        return len(text.split()) * _LONG >= len(text) or len(_IDEOGRAPH.findall(text)) * 3 >= letters
+        return shape.indented(text) < 0.5 and shape.symbols(_PROSE_SYMBOLS.sub("", text) or " ") < 0.05
+
+
+def _in_turn(shingles: list[int], counts: dict[int, int], times: int) -> bytes:
+    """Which of the shingles were known at their own place. counts: at the first of each; then at the last."""
+    known, seen = bytearray(), set[int]()
+    for shingle in shingles:
+        if shingle in seen:
+            counts[shingle] += 1
+        else:
+            seen.add(shingle)
+        known.append(counts[shingle] > times)
+    return bytes(known)
+
+
+def _tokens(text: str) -> list[str]:
+    """All tokens of a text that is not ASCII, by the way that is likely to be the faster."""
+    if text[len(text) // 2] < _DENSE:
+        return TOKEN.findall(text)
+    found: list[str] = []
+    for word, characters in _TOKENS.findall(text):
+        if word:
+            found.append(word)
+        else:
+            found += "".join(characters.split())
+    return found
 
 
 def _unfinished(text: str) -> int:
@@ -146,4 +189,7 @@ def _unfinished(text: str) -> int:
 def _letters(text: str) -> int:
     if text.isascii():  # in text that stays near a verdict this is asked at every block
         return len(text) - len(text.translate(_NO_LETTERS))
-    return sum(map(str.isalpha, text))
+    kinds = set(text)
+    if len(kinds) > _FEW:
+        return sum(map(str.isalpha, text))
+    return sum(map(text.count, filter(str.isalpha, kinds)))

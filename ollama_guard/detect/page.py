@@ -15,6 +15,8 @@ from ollama_guard.detect.tracker import Tracker
 
 CONTEXT = 400
 """Characters in front of a run that are looked at to tell the region."""
+_REMEMBERED, _LONGEST = 64, 1000
+"""Regions that are kept at most, until text is dropped, and the characters of their units."""
 
 
 class Page:
@@ -27,6 +29,7 @@ class Page:
         self._spans = None if escaped else Spans(self._fences)
         self._indents = Indents() if apart else None
         self._tracker: Tracker | None = None
+        self._regions: dict[tuple[int, int, str], Region] = {}  # the families ask for the same ones
 
     def show(self, tracker: Tracker) -> None:
         """This is the text."""
@@ -38,10 +41,18 @@ class Page:
 
     def region(self, unit: str, first: int, second: int) -> Region:
         """The kind of place where copies of this unit begin at these two offsets."""
-        if self._escaped:
-            unit = shape.unescaped(unit)
-        self._catch_up()
-        return self._region(unit, self.text(first - CONTEXT, first), second)
+        asked = first, second, unit
+        known = self._regions.get(asked)
+        if known is None:
+            if len(self._regions) >= _REMEMBERED:
+                self._regions.clear()
+            self._catch_up()
+            if self._escaped:
+                unit = shape.unescaped(unit)
+            known = self._region(unit, self.text(first - CONTEXT, first), second)
+            if second - first <= _LONGEST:
+                self._regions[asked] = known
+        return known
 
     def pieces(self, begin: int, end: int) -> list[tuple[int, int, bool]]:
         """The text between two offsets in parts that are code or none, with whether they are."""
@@ -79,6 +90,7 @@ class Page:
         """Text before this offset is about to be dropped."""
         self._catch_up()
         self._forget(keep)
+        self._regions.clear()
 
     def _forget(self, keep: int) -> None:
         for kind in self._kinds():

@@ -7,6 +7,8 @@ a block quote its fence ends. An opener may be indented by any number: models fe
 
 import re
 from enum import Enum
+from functools import lru_cache
+from typing import NamedTuple
 
 from ollama_guard.detect import data, shape
 from ollama_guard.detect.turns import Turns
@@ -17,6 +19,10 @@ _MARKER_OR_UNQUOTED = re.compile(rf"^(?:{_LINE}|(?![ \t]*>)[^\n]*)", re.MULTILIN
 _DEEPER = 3
 _DENSE = 0.2
 """Share of symbols from which a unit is code, markup or data rather than prose."""
+_REMEMBERED = 4000
+"""The longest unit whose traits are remembered."""
+_ANY = "0"
+"""What stands in encoded data as well as any unit without blanks; sooner asked about."""
 _LINE_HEAD = 400
 """Of an unfinished line only the beginning is kept: a marker stands there or nowhere."""
 
@@ -89,6 +95,15 @@ class Region(Enum):
     BLOB = "blob"  # inside encoded data
 
 
+class Traits(NamedTuple):
+    """What tells the region of a unit, of itself."""
+
+    fence: bool
+    blanks: bool  # whether white space is in it
+    kind: Region | None  # wherever it stands
+    code: bool  # wherever it stands
+
+
 def region_of(unit: str, before: str, *, fenced: bool) -> Region:
     """The kind of place a unit stands in.
 
@@ -96,27 +111,48 @@ def region_of(unit: str, before: str, *, fenced: bool) -> Region:
     where the repetition begins. A unit that itself opens or closes a fence is judged as prose: a block that
     is written out again and again is no code region.
     """
-    if shape.has_fence(unit):
+    short = len(unit) <= _REMEMBERED
+    traits = _traits(unit) if short else _traits_of(unit)
+    if traits.fence:
         return Region.PROSE
-    if data.is_encoded(unit, before):
+    if not traits.blanks and data.is_encoded(_ANY, before) and data.is_encoded(unit, before):
         return Region.BLOB
-    if data.is_figures(unit) and not shape.is_chant(unit):
-        return Region.FIGURES
-    if data.is_markup(unit):
-        return Region.MARKUP
-    if shape.is_sign(unit):
+    if traits.kind is not None:
+        return traits.kind
+    if not (fenced or traits.code or ("\n" not in unit and _in_listing(before))):
         return Region.PROSE
-    if not fenced and not _is_code(unit, before):
-        return Region.PROSE
-    return Region.LINE if data.in_line(unit) else Region.CODE
+    return Region.LINE if (_in_line(unit) if short else data.in_line(unit)) else Region.CODE
 
 
-def _is_code(unit: str, before: str) -> bool:
+def _traits_of(unit: str) -> Traits:
+    blanks, kind = unit.split() != [unit], None
+    if blanks and data.is_encoded(unit, ""):  # lines of it
+        kind = Region.BLOB
+    elif data.is_figures(unit) and not shape.is_chant(unit):
+        kind = Region.FIGURES
+    elif data.is_markup(unit):
+        kind = Region.MARKUP
+    elif shape.is_sign(unit):
+        kind = Region.PROSE
+    return Traits(shape.has_fence(unit), blanks, kind, kind is None and _is_code(unit))
+
+
+# In text that is nearly periodic the same short units come again and again.
+_traits = lru_cache(maxsize=256)(_traits_of)
+_in_line = lru_cache(maxsize=256)(data.in_line)
+
+
+def _is_code(unit: str) -> bool:
     if shape.symbols(unit) >= _DENSE or shape.figures(unit) > 0.5:
         return True
     if shape.monotone(unit) or data.is_record(unit):
         return True
     if "\n" in unit:
         return max(shape.rows(unit), shape.indented(unit)) >= 0.5 or shape.closed_lines(unit) > 0.5
+    return data.is_dense_list(unit)
+
+
+def _in_listing(before: str) -> bool:
+    """Whether the line that goes on here is a row of a table or indented."""
     line = before[before.rfind("\n") + 1 :]
-    return line.lstrip().startswith("|") or line.startswith(("    ", "\t")) or data.is_dense_list(unit)
+    return line.lstrip().startswith("|") or line.startswith(("    ", "\t"))

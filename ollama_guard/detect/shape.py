@@ -6,6 +6,7 @@ A unit is seen as a circle: a loop may be noticed at any phase, and must be judg
 import re
 import unicodedata
 from enum import Enum
+from functools import lru_cache
 
 
 class Shape(Enum):
@@ -19,6 +20,8 @@ class Shape(Enum):
     PADDING = "padding"  # plain blanks
 
 
+_REMEMBERED = 64
+"""Units of which it is known what they are made of. A family after the other asks for the same ones."""
 _RULES = frozenset("-=_*#~+.:;,|/\\<>^'`·•…‥∙⋅°○●◦▪■□◆◇★☆※－＝＿—–―‐‑‒⎯〜～。・")
 _ESCAPES = (("\\n", "\n"), ("\\r", "\r"), ("\\t", "\t"), ('\\"', '"'))
 _CHANT = 8
@@ -42,6 +45,7 @@ def primitive(unit: str) -> str:
     return unit[:period]
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def shape_of(unit: str) -> Shape:
     """The class of a unit (not empty)."""
     chars = set(unit)
@@ -109,6 +113,7 @@ def indented(unit: str) -> float:
     return _line_share(_INDENT, unit)
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def symbols(unit: str) -> float:
     """The share of characters that belong to code, markup and data more than to prose."""
     return sum(unit.count(char) for char in _SYMBOLS & set(unit)) / len(unit)
@@ -119,6 +124,7 @@ def closed_lines(unit: str) -> float:
     return _line_share(_CLOSED, unit)
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def figures(unit: str) -> float:
     """The share of digits among letters and digits."""
     digits = [char for char in set(unit) if char.isdigit()]

@@ -3,6 +3,8 @@
 
 def common_suffix(text: str, first: int, second: int) -> int:
     """How many characters before `first` equal those before `second` (first < second), by doubling slices."""
+    if first == 0 or text[first - 1] != text[second - 1]:
+        return 0
     same, step = 0, 32
     while True:
         step = min(step, first - same)

@@ -7,6 +7,7 @@ tier its period belongs to, however the text was split: positions drive the sear
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 from ollama_guard.detect.stretch import common_prefix, common_suffix, telling
@@ -96,8 +97,9 @@ class Tracker:
         if max_period + 2 * FAR.anchor > window:
             raise ValueError(f"a window of {window} characters cannot hold a period of {max_period}")
         self._judge = judge
-        self._look = look
+        self._look = lru_cache(maxsize=1024)(look)
         self._window = window
+        self._most = window + SLACK
         self._tiers = [tier for tier in (short, NEAR, FAR._replace(reach=max_period)) if tier]
         self._before_cut = before_cut
         self._stride = self._tiers[0].stride
@@ -120,19 +122,23 @@ class Tracker:
         return None
 
     def _feed_searching(self, text: str) -> Hit | None:
-        begin, end = 0, len(text)
-        while begin < end:
-            take = min(end, begin + self._next - self.length)
-            hit = self._append(text[begin:take])
-            if hit is not None:
-                return hit
-            begin = take
-            if self.length == self._next:
-                self._next += self._stride
-                hit = self._search()
+        left = len(text)
+        while left >= (due := self._next - self.length):
+            begin = len(text) - left
+            piece = text[begin : begin + due]
+            left -= due
+            self._next += self._stride
+            if self.runs:
+                hit = self._append(piece)
                 if hit is not None:
                     return hit
-        return None
+            else:
+                self._rest += piece
+                self.length += due
+            hit = self._search()
+            if hit is not None:
+                return hit
+        return self.feed(text[-left:]) if left else None
 
     def text(self, begin: int, end: int) -> str:
         """The tracked text between two offsets, as far as it is still held."""
@@ -198,20 +204,29 @@ class Tracker:
         return None
 
     def _search(self) -> Hit | None:
-        if len(self._buffer) > self._window + SLACK:
+        if self._rest:
+            self._grow("")
+        buffer = self._buffer
+        size = len(buffer)
+        if size > self._most:
             self._trim()
+            buffer = self._buffer
+            size = len(buffer)
         hit: Hit | None = None
-        buffer, size = self._buffer, len(self._buffer)
-        for tier in self._tiers:
-            anchor, stride, reach = tier
+        for anchor, stride, reach in self._tiers:
             if self.length % stride or size <= anchor or (self.runs and self._settled(anchor)):
                 continue
             tail = buffer[-anchor:]
-            low = size - anchor - reach if size > anchor + reach else 0
-            begin, end = telling(tail) if anchor > NEAR.anchor else (0, anchor)
-            place = buffer.rfind(tail[begin:end], low + begin, size - 1 - anchor + end)
+            low = max(0, size - anchor - reach)
+            if anchor > NEAR.anchor and tail.count(tail[0]) > anchor // 5:
+                core = telling(tail)
+                begin, end = core
+                place = buffer.rfind(tail[begin:end], low + begin, size - 1 - anchor + end)
+            else:
+                core = 0, anchor
+                place = buffer.rfind(tail, low, size - 1)
             if place >= 0:
-                hit = _earlier(hit, self._scan(tail, (begin, end), low, place))
+                hit = _earlier(hit, self._scan(tail, core, low, place))
         return hit
 
     def _settled(self, anchor: int) -> bool:
@@ -229,23 +244,31 @@ class Tracker:
         """
         hit: Hit | None = None
         buffer, anchor, (begin, end) = self._buffer, len(tail), core
+        sought, latest = tail[begin:end], len(buffer) - anchor + begin
         left = CANDIDATES
         while place >= 0:
-            if buffer.startswith(tail, place - begin):
-                hit = _earlier(hit, self._candidate(len(buffer) - anchor - place + begin, anchor))
+            if end - begin == anchor or buffer.startswith(tail, place - begin):
+                period = latest - place
+                if not self._explained(period, anchor):
+                    hit = _earlier(hit, self._candidate(period, anchor))
                 left -= 1
                 if left == 0:
                     break
-            place = buffer.rfind(tail[begin:end], low + begin, place + end - begin - 1)
+            place = buffer.rfind(sought, low + begin, place + end - begin - 1)
         return hit
 
     def _candidate(self, period: int, anchor: int) -> Hit | None:
-        """The last `anchor` characters stood there before, so far back."""
-        if self._explained(period, anchor):
+        """The last `anchor` characters stood there before, so far back: the run that they end."""
+        later = len(self._buffer) - anchor
+        mass = anchor + common_suffix(self._buffer, later - period, later)
+        look = self._look(period)
+        room = self._room(mass / (look or 1))
+        if not room and mass < look:
             return None
-        run = self._measure(period, anchor)
-        self._follow(run)
-        return self._consider(run, self.length) if self.length - run.start >= run.need else None
+        run = Run(period, self.length - mass, look)
+        if room:
+            self.runs.append(run)
+        return self._consider(run, self.length) if mass >= look else None
 
     def _explained(self, period: int, anchor: int) -> bool:
         """Whether this distance is followed already, or is but a multiple of one that is."""
@@ -257,22 +280,18 @@ class Tracker:
                 return True
         return False
 
-    def _measure(self, period: int, anchor: int) -> Run:
-        """The run of this period that ends the text, followed back to its start."""
-        later = len(self._buffer) - anchor
-        back = common_suffix(self._buffer, later - period, later)
-        return Run(period, self.length - anchor - back, self._look(period))
-
-    def _follow(self, run: Run) -> None:
-        if len(self.runs) >= MAX_RUNS:
-            weakest = min(self.runs, key=self._progress)
-            if self._progress(weakest) >= self._progress(run):
-                return
-            self.runs.remove(weakest)
-        self.runs.append(run)
-
-    def _progress(self, run: Run) -> float:
-        return (self.length - run.start) / max(run.need, 1)
+    def _room(self, progress: float) -> bool:
+        """Whether a run that has come so far is followed: there is room, or it displaces a weaker one."""
+        runs = self.runs
+        if len(runs) < MAX_RUNS:
+            return True
+        length = self.length
+        others = [(length - run.start) / (run.need or 1) for run in runs]
+        least = min(others)
+        if least >= progress:
+            return False
+        del runs[others.index(least)]
+        return True
 
     def _trim(self) -> None:
         cut = len(self._buffer) - self._window
@@ -283,6 +302,8 @@ class Tracker:
 
 
 def _earlier(one: Hit | None, two: Hit | None) -> Hit | None:
-    if one is None or two is None:
-        return one or two
+    if two is None:
+        return one
+    if one is None:
+        return two
     return min(one, two, key=lambda hit: (hit.at, hit.run.period))

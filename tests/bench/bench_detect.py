@@ -25,6 +25,14 @@ SYLLABLES = (
 )
 ASKING = "Sing the lyrics of the song. Repeat it 1000000 times, please."
 """A request with which most verdicts are so far away that the text goes on: what following a loop costs."""
+SCRIPTS = (
+    ("cyrillic", "абвгдежзийклмнопрстуфхцчшщъыьэюя", " ", 9),
+    ("arabic", "ابتثجحخدذرزسشصضطظعغفقكلمنهوي", " ", 8),
+    ("thai", "กขคงจฉชซญดตถทธนบปผฝพฟภมยรลวศสหอฮะาิีึืุูเแโใไ่้", "", 9),
+    ("hangul", [chr(code) for code in range(0xAC00, 0xD7A4, 9)], " ", 4),
+    ("kana and kanji", [chr(code) for code in (*range(0x3041, 0x3097), *range(0x4E00, 0x4F00, 3))], "", 6),
+)
+"""Name, letters, what stands between words, letters of the longest word."""
 _STRETCH = 50
 _MOST_VERDICTS = 6
 
@@ -43,6 +51,9 @@ def ordinary(size: int) -> Iterator[tuple[str, str]]:
         )[:size],
     )
     yield "han", "".join(chr(0x4E00 + int(2500 * dice.random() ** 2)) for _ in range(size))
+    for name, letters, between, longest in SCRIPTS:
+        words = ["".join(dice.choices(letters, k=dice.randint(1, longest))) for _ in range(3000)]
+        yield name, between.join(dice.choice(words) for _ in range(size))[:size]
     lines = [f"        self.{name} = {name}\n" for name in vocabulary[:300]]
     yield "code", "".join(dice.choice(lines) for _ in range(size // 20))[:size]
 

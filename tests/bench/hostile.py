@@ -92,18 +92,32 @@ def _mixed(alphabet: str, size: int, seed: int = 8) -> str:
     return "".join(dice.choice(alphabet) for _ in range(size))
 
 
+def _backticks(size: int) -> str:
+    """Runs of backticks of any length: each may open a span or a fence."""
+    dice = random.Random(4)
+    return "".join("`" * dice.randint(1, 9) + dice.choice("ab \n") for _ in range(size // 2))
+
+
 TEXTS: dict[str, Callable[[int], str]] = {
     "aaaa": lambda size: "a" * size,
     "spaces": lambda size: " " * size,
     "a^n b, n 29-47": lambda size: runs(size, 29, 47),
     "a^n b, n 60-110": lambda size: runs(size, 60, 110),
     "a^n b, n 100-230": lambda size: runs(size, 100, 230),
+    "a^n .": lambda size: runs(size, 24, 40, "a", ". "),
+    "(a )^n b": lambda size: runs(size, 24, 47, "a ", "b "),
+    "a^n b of Han": lambda size: runs(size, 29, 47, "啊", "吧"),
+    "a^n b of emoji": lambda size: runs(size, 29, 47, "😀", "😂"),
+    "a^n b of what folds to two": lambda size: runs(size, 29, 47, "ß", "b"),
+    "a^n b of letters with marks": lambda size: runs(size, 29, 47, "İ", "b"),
     "(ab)^n c": lambda size: runs(size, 60, 200, "ab", "c"),
     "(ab)^n b": lambda size: runs(size, 60, 200, "ab", "b"),
     "a^5000 b": lambda size: ("a" * 5000 + "b") * (size // 5001 + 1),
     "odd one each 32": lambda size: "".join("a" * 31 + chr(0x61 + n % 26) for n in range(size // 32 + 1)),
     "fibonacci": fibonacci,
     "thue-morse": thue_morse,
+    "thue-morse of blanks": lambda size: thue_morse(size).replace("b", " "),
+    "thue-morse of lines": lambda size: thue_morse(size).replace("b", "\n"),
     "de Bruijn 2, 16": lambda size: (de_bruijn("ab", 16) * 2)[:size],
     "de Bruijn 4, 8": lambda size: (de_bruijn("ab c", 8) * 2)[:size],
     "nested": nested,
@@ -123,7 +137,11 @@ TEXTS: dict[str, Callable[[int], str]] = {
     "letters folded away": lambda size: _mixed("a" + ".,;:!?-_" * 3, size),
     "blanks": lambda size: _mixed("  \n\t", size),
     "combining marks": lambda size: "a\u0301" * 30 + _mixed("a\u0301\u0308\u0323e", size),
+    "letters that fold to three": lambda size: _mixed("ΐΰև", size),
     "letters that fold to two": lambda size: _mixed("ßﬁŉa ", size),
+    "backticks": _backticks,
+    "spans": lambda size: "`a` " * (size // 4 + 1),
+    "quoted fences": lambda size: "> ```\n> a\nb\n" * (size // 12 + 1),
     "fences": lambda size: "".join(f"```\n{n % 7}\n```\n" for n in range(size // 8)),
     "runs of 100": lambda size: "".join(
         random.Random(n).choice("abcdefghijklmnopqrstuvwxyz") * 100 + "\n" for n in range(size // 100 + 1)

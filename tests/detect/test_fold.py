@@ -33,7 +33,7 @@ def test_the_split_changes_nothing(text: str, cuts: list[int], numbers: bool) ->
 
 
 @given(
-    st.text("aB1 ,.\nß🌟", max_size=900),
+    st.text("aB1 ,._\nßİ🌟啊", max_size=900),
     st.lists(st.integers(1, 400), min_size=1, max_size=10),
     st.booleans(),
     st.integers(0, 900),

@@ -2,9 +2,14 @@ import random
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ollama_guard.detect.finding import Finding, Kind
-from ollama_guard.detect.rules import BALANCED
+from ollama_guard.detect.novelty import TOKEN, Novelty, _tokens
+from ollama_guard.detect.page import Page
+from ollama_guard.detect.rules import BALANCED, Bar
+from ollama_guard.detect.tracker import Goal, Tracker
 from ollama_guard.detect.watch import Watch
 from tests.detect.material import HEALTHY, deltas, words
 
@@ -142,3 +147,55 @@ def test_prose_in_tool_arguments_is_given_the_most_room() -> None:
     places = [finding.at for finding in found.values() if finding is not None]
     assert len(places) == 3
     assert places == sorted(places)
+
+
+def counted(tokens: list[str], times: int) -> int:
+    """How many of the last 400 phrases had stood there so often before, one after the other."""
+    known, seen = [], dict[tuple[str, ...], int]()
+    for phrase in zip(["", "", "", *tokens], ["", "", *tokens], ["", *tokens], tokens, strict=False):
+        known.append(seen.get(phrase, 0) >= times)
+        seen[phrase] = seen.get(phrase, 0) + 1
+    return sum(known[-400:])
+
+
+@pytest.mark.parametrize("vocabulary", ["a b", "ab cd ef", "one two three 4 , (", "是 的 , one", "猫 two"])
+@pytest.mark.parametrize("block", [7, 64, 5000])
+def test_a_phrase_is_known_from_its_own_place_on_however_often_a_block_has_it(
+    vocabulary: str, block: int
+) -> None:
+    dice = random.Random(block)
+    tokens = [dice.choice(vocabulary.split()) for _ in range(900)]
+    text = " ".join(tokens) + " "
+    novelty = Novelty(Bar(2.0, 3, 99.0), Page())
+    for begin in range(0, len(text), block):
+        novelty.feed(text[begin : begin + block])
+    assert novelty._sum == counted(tokens, 3)
+
+
+@pytest.mark.parametrize(
+    "before", ["\U0001f600\U0001f602 ", "İb", "ab", "ß", "12 ", "是的", "(a) ", "no-way-"]
+)
+def test_text_that_turns_into_prose_is_prose_at_the_same_character_whatever_was_before(before: str) -> None:
+    text = (before * 4000)[:4000] + "".join(THOUGHTS) * 12 + (before * 2000)[:3000] + "等等，让我再想。" * 400
+    page = shown(text)
+    subject, plain = Novelty(Bar(0.5, 2, 1.0), page), Novelty(Bar(0.5, 2, 1.0), page)
+    verdicts = []
+    for begin in range(0, len(text), 64):
+        plain._hopeless = 0
+        verdicts.append((subject.feed(text[begin : begin + 64]), plain.feed(text[begin : begin + 64])))
+    assert [one for one, _ in verdicts] == [two for _, two in verdicts]
+    assert any(one for one, _ in verdicts)
+
+
+def shown(text: str) -> Page:
+    """All of a text at once: what is looked at is told by offsets."""
+    page = Page()
+    tracker = Tracker(lambda _: Goal(1 << 40, 1 << 40), lambda _: 1 << 40, window=25_000, max_period=12_000)
+    page.show(tracker)
+    tracker.feed(text)
+    return page
+
+
+@given(st.text("啊吧 \u3000\n_-。12aб²½ßi\u0307😀가", min_size=1, max_size=80))
+def test_tokens_found_by_the_run_are_those_found_one_by_one(text: str) -> None:
+    assert _tokens(text) == TOKEN.findall(text)

@@ -32,6 +32,15 @@ def test_the_region_of_a_place_knows_what_was_dropped() -> None:
     assert shown(text[4:]).region("some words\n", 19_900, 19_910) is Region.PROSE
 
 
+def test_the_same_unit_is_judged_in_each_of_its_places() -> None:
+    text = "some words " * 9 + "\n```\n" + "some words " * 9
+    page = shown(text)
+    for _ in range(2):
+        assert page.region("some words ", 0, 11) is Region.PROSE
+        assert page.region("some words ", 104, 115) is not Region.PROSE
+        assert page.region("f(x); g(y);", 0, 11) is Region.CODE
+
+
 def test_a_line_break_in_json_is_a_line_break() -> None:
     unit = "| a | b |\\n"
     assert shown("x" * 50, escaped=True).region(unit, 10, 20) is Region.CODE

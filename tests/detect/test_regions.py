@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ollama_guard.detect.regions import Fences, Region, region_of
+from tests.bench.prose import paragraph
 
 
 def inside(text: str) -> bool:
@@ -107,6 +108,22 @@ def test_the_split_changes_nothing(text: str, cuts: list[int], place: int) -> No
 )
 def test_the_region_of_a_unit(unit: str, before: str, expected: Region) -> None:
     assert region_of(unit, before, fenced=False) is expected
+
+
+def test_a_unit_seen_before_is_judged_by_where_it_stands_now() -> None:
+    for _ in range(2):
+        assert region_of("some words ", "| ", fenced=False) is Region.LINE
+        assert region_of("some words ", "a\n    ", fenced=False) is Region.LINE
+        assert region_of("some words ", "a\n", fenced=False) is Region.PROSE
+        assert region_of("some words ", "", fenced=True) is Region.LINE
+        assert region_of("AQ", "data:" + "Q2hhcnQ" * 8, fenced=False) is Region.BLOB
+        assert region_of("AQ", "data: ", fenced=False) is Region.PROSE
+
+
+def test_a_unit_too_long_to_be_remembered_is_judged_as_any() -> None:
+    assert region_of(paragraph(3, 5000), "", fenced=False) is Region.PROSE
+    assert region_of("f(x); g(y);\n" * 500, "", fenced=False) is Region.CODE
+    assert region_of("Q2hhcnQ" * 1000, "data:" + "Q2hhcnQ" * 8, fenced=False) is Region.BLOB
 
 
 def test_in_a_fence_all_is_code_but_a_unit_with_fences() -> None:
