@@ -16,6 +16,8 @@ _LONGEST = 15
 _STEADY = 0.9
 """Share of the steps that must be alike: models skip a number or begin anew now and then."""
 _FEWEST = 4
+_TOGETHER = 8
+"""Numbers that may take turns."""
 _MARKER = re.compile(r"^[ \t>*#-]*\d+[.)](?=\s)", re.MULTILINE)
 
 
@@ -36,6 +38,16 @@ def course(copies: Sequence[str]) -> Course:
     if len({_MARKER.sub("", line) for line in lines}) == 1:
         return Course.MARKED
     return Course.NAMED if len(set(map(_without_count, lines))) == 1 else Course.COUNTED
+
+
+def course_of_numbers(copies: Sequence[str]) -> Course:
+    """The same where a copy is no more than a number with marks: several may take turns ("1.1: 1.2: ")."""
+    for together in range(1, min(_TOGETHER, len(copies) // _FEWEST) + 1):
+        first = len(copies) % together
+        groups = ["".join(copies[at : at + together]) for at in range(first, len(copies), together)]
+        if len({_NUMBER.sub("0", group) for group in groups}) == 1 and _only_counters(groups):
+            return Course.COUNTED
+    return Course.VARIED
 
 
 def _without_count(line: str) -> str:

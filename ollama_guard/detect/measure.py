@@ -24,6 +24,8 @@ _FLAT_CODE = 0.5
 _ROWS = 0.1
 """Of a copy, what a block of table rows repeats beyond whole copies: four equal weeks end before that."""
 
+_EDITED = 2
+"""What is equal but for some words in each copy may be a letter to many, a song or a litany."""
 _COUNTED = 1.2
 """How far a count may go beyond the number that the request names."""
 _EQUAL, _EQUAL_MASS = 64, 4000
@@ -75,6 +77,13 @@ class Measure:
         if self._asked.wants(folded, Text.NUMBERS, escaped=self.escaped):
             needed = math.ceil(needed * self._rules.asked) + self._asked.allowance(folded)
         return needed
+
+    def edited(self, size: int) -> int:
+        """The characters from which copies of this size are certain though each is edited a little."""
+        needed = _EDITED * max(mass(self._rules.counter, size), mass(self._rules.text, size))
+        if not self._rules.unit_min <= size <= self._rules.unit_max:
+            return NEVER
+        return max(math.ceil(needed * self._rules.scale), self.counted(size, equal=False, spoken=False))
 
     def counted(self, size: int, *, equal: bool, spoken: bool) -> int:
         """The repeated characters that a number in the request may have asked for, of units of this size.

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ollama_guard.detect import data, shape
-from ollama_guard.detect.counting import Course, course
+from ollama_guard.detect.counting import Course, course, course_of_numbers
 from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.fold import Folded, Text
 from ollama_guard.detect.measure import NEVER, Measure
@@ -37,8 +37,9 @@ a name made of one, in an answer; nobody counts so far unasked."""
 _SPECIAL = re.compile(r"<\|?(?:unused|reserved|special|extra_id|fim|pad|eos|bos|im|eot)\w*\|?>\s*")
 _SEEN = 4
 """Copies beyond the first from which the course of the numbers can be told."""
-_COMPARED, _COMPARED_SIZE = 24, 12_000
-"""Copies whose numbers are compared, and the folded characters that they may have together."""
+_COMPARED, _COMPARED_SIZE, _COMPARED_NUMBERS = 24, 12_000, 64
+"""Copies whose numbers are compared, the folded characters that they may have together, and the same where
+each is but a number."""
 
 _WORDS = 8
 """Different words in a unit from which it says something, and is no record of data."""
@@ -140,14 +141,14 @@ class Drift(Variant):
         counter = self._measure.counter(copy.folded)
         if _says_little(copy):
             counter = max(counter, self._fewest(copy) * run.period)
-        elif _coded(copy):
+        elif _coded(copy) or shape.figures(copy.raw) >= _FIGURES:
             counter = round(counter * _IN_CODE)
         if counter >= patient.verdict:
             return patient
         enough = max(counter * 3 // 4, _SEEN * run.period)
         if run.need < enough:
             return patient._replace(again=enough)
-        found = course(self._copies_of(run))
+        found = self._course(run, copy)
         if found is Course.VARIED:  # so far: look once more when there are twice as many
             return patient._replace(again=2 * run.need)
         marked = found is Course.MARKED
@@ -164,7 +165,7 @@ class Drift(Variant):
         """Copies of what says little that are no verdict yet: data has rows, and says it without blanks."""
         if "\n" in copy.raw:
             return NEVER
-        if copy.folded.strip() == "0" and " " in copy.raw:
+        if _is_number(copy) and " " in copy.raw:
             return _LITTLE if self._measure.thinking else _BARE
         words = any(len(word) > 2 and word.isalpha() for word in (2 * copy.folded).split()[1:-1])
         return _LITTLE if copy.region is Region.PROSE and words else NEVER
@@ -182,19 +183,29 @@ class Drift(Variant):
         # Numbered cases are common: no suspicion before it is warranted.
         return Goal(verdict * 3 // 4, verdict)
 
-    def _copies_of(self, run: Run) -> list[str]:
+    def _course(self, run: Run, copy: Copy) -> Course:
+        """What the numbers of the latest copies do."""
+        if _is_number(copy):
+            return course_of_numbers(self._copies_of(run, _COMPARED_NUMBERS))
+        return course(self._copies_of(run, min(_COMPARED, max(6, _COMPARED_SIZE // run.period))))
+
+    def _copies_of(self, run: Run, most: int) -> list[str]:
         """The latest copies within the mass that the run is judged by, as they stand in the raw text."""
         last = run.need // run.period
-        first = max(-1, last - min(_COMPARED, max(6, _COMPARED_SIZE // run.period)))
+        first = max(-1, last - most)
         ends = [self._folded.place(run.start + n * run.period) for n in range(first, last + 1)]
         return [self._page.text(one, two) for one, two in pairwise(ends)]
 
 
+def _is_number(copy: Copy) -> bool:
+    return copy.folded.strip() == "0"
+
+
 def _says_little(copy: Copy) -> bool:
     """Whether it may be a record of data, a row or a log line: those count by nature."""
-    if copy.region is not Region.PROSE or shape.figures(copy.raw) >= _FIGURES:
+    if copy.region is not Region.PROSE:
         return True
-    return _coded(copy) and copy.words < _WORDS
+    return copy.words < _WORDS and (_coded(copy) or shape.figures(copy.raw) >= _FIGURES)
 
 
 def _coded(copy: Copy) -> bool:

@@ -11,6 +11,7 @@ from operator import itemgetter
 from ollama_guard.detect.apart import ProseOnly, RowsOfProse, Seamed
 from ollama_guard.detect.asked import Asked
 from ollama_guard.detect.blank import BlankRun, Endless
+from ollama_guard.detect.edited import Edited
 from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.ignored import NOTHING, Sieve
 from ollama_guard.detect.measure import Measure
@@ -117,6 +118,8 @@ class _Watched(_Channel):
             families.append(Drift(measure, rules, page))
         rows = [Rows(measure)] if rules.drift else []
         novelty = Novelty(own.novelty, page) if rules.novelty and own.novelty else None
+        edited = rules.drift and novelty is not None and not own.escaped
+        self._edited = Edited(novelty, measure, page) if novelty is not None and edited else None
         self._apart = measure.apart
         self._families: Sequence[Variant | Rows | Seamed | RowsOfProse] = [*families, *rows]
         self._novelty: Novelty | ProseOnly[int] | None = novelty
@@ -169,7 +172,10 @@ class _Watched(_Channel):
             _, family, hit = min(found, key=itemgetter(0))
             return family.finding(hit, self._name)
         stale = self._novelty.feed(text) if self._novelty is not None else None
-        return self._novelty.finding(stale, self._name) if self._novelty is not None and stale else None
+        if self._novelty is not None and stale:
+            return self._novelty.finding(stale, self._name)
+        edited = self._edited.look(self._seen) if self._edited is not None else None
+        return self._edited.finding(edited, self._name) if self._edited is not None and edited else None
 
 
 class _Sieved(_Channel):

@@ -1,8 +1,10 @@
 """What the numbers of consecutive copies do."""
 
+import re
+
 import pytest
 
-from ollama_guard.detect.counting import Course, course
+from ollama_guard.detect.counting import Course, course, course_of_numbers
 
 
 def copies(form: str, *rows: tuple[object, ...]) -> list[str]:
@@ -75,3 +77,23 @@ def test_few_copies_tell_nothing() -> None:
 
 def test_endless_digits_are_no_counter() -> None:
     assert course([f"It is {n}{'1' * 5000}. " for n in range(6)]) is Course.VARIED
+
+
+def test_items_that_are_named_by_their_number_are_told_from_a_count() -> None:
+    assert course([f"{n}. Item {n} of the list\n" for n in range(8, 20)]) is Course.NAMED
+    assert course([f"{n}. Item {n + 1} of the list\n" for n in range(8, 20)]) is Course.COUNTED
+    assert course([f"Item {n} of {n}\n" for n in range(8, 20)]) is Course.COUNTED
+
+
+def test_numbers_may_take_turns_in_a_line() -> None:
+    def numbers(text: str) -> list[str]:
+        return re.findall(r"\d+\D+", text)
+
+    assert course_of_numbers(numbers("".join(f"{n}, " for n in range(40)))) is Course.COUNTED
+    assert course_of_numbers(numbers("".join(f"1.1.{n}: " for n in range(40)))) is Course.COUNTED
+    assert course_of_numbers(numbers("".join(f"{n}*{n}^2, " for n in range(40)))) is Course.COUNTED
+    assert course_of_numbers(numbers("".join(f"{n * n % 37}, " for n in range(40)))) is Course.VARIED
+    assert (
+        course_of_numbers(numbers("".join(f"{n}{',;'[n * n % 11 % 2]} " for n in range(40)))) is Course.VARIED
+    )
+    assert course_of_numbers(["1, ", "2, "]) is Course.VARIED

@@ -1,0 +1,97 @@
+"""What a line says in which a number counts: a record, an item, a sentence, or nothing but numbers."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ollama_guard.detect.data import EMPTY, is_markup
+
+NUMBER = re.compile(r"0[xX][\da-fA-F]+|\d+")
+FORM, TABLE, VOLUME, BARE = 50, 100, 520, 1200
+"""Rows that are no verdict yet in an answer: records that begin with their count (forms and plans have as
+many); rows of a table; other records (test data is written by the hundred); nothing but numbers (people ask
+for counting)."""
+IDLE, IDLE_BARE = 40, 120
+"""The same in thought, where nobody asked for them: for those with words, and for nothing but numbers."""
+
+_BRACKETS = " \t([{<\"'`*#-"
+"""Marks before the count of a record."""
+_MARKER = re.compile(r"[ \t>*#-]*\Z")
+_ENDS = frozenset(".):]")
+"""Behind the running number of an item."""
+_WORD = re.compile(r"(?<!\w)[^\W\d_]{2,}(?!\w)")
+_NOTABLE = 3
+"""Letters of a word that makes a record say something."""
+_ITEM, _VARIED = 8, 3
+"""Letters and digits of an item that say something, whatever they are, and how many of them differ."""
+_WORDS = 4
+"""Different words of a line that is one of text."""
+_SENTENCE = re.compile(r"[.!?:…。！？：][*_\"'”’»)]*\s*\Z")
+_JOINTS = frozenset("-:./,'")
+"""Between digits they make a date, a time, a version or an address."""
+
+
+class Worth(NamedTuple):
+    """rows: how many lines such as this one are no verdict yet, None if any number of them; item: what stands
+    behind the running number of a list, if that alone counts."""
+
+    rows: int | None
+    item: str
+
+
+_NONE = Worth(None, "")
+
+
+def worth(line: str, steps: Sequence[int], *, thinking: bool) -> Worth:
+    """What a line is worth whose numbers moved by these steps since the line before."""
+    matches = list(NUMBER.finditer(line))
+    counters = [match for match, step in zip(matches, steps, strict=False) if step]
+    if not counters or len(matches) != len(steps) or any(map(_joined, counters)) or is_markup(line):
+        return _NONE
+    item = _item(line, counters[0])
+    own = item if len(counters) == 1 else ""
+    if _SENTENCE.search(line) and len(_words(line)) >= _WORDS:
+        return Worth(0, own)
+    if len({counter[0] for counter in counters}) < len(counters):
+        return _NONE  # what counts twice is a name made of the count: "(7, 'User 7')"
+    return Worth(_rows(line, counters[0], item, thinking=thinking), own)
+
+
+def _rows(line: str, counter: re.Match[str], item: str, *, thinking: bool) -> int:
+    lead = line[: counter.start()]
+    if not item and not any(len(word) >= _NOTABLE for word in _words(line[counter.end() :]) - EMPTY):
+        written = lead.strip(_BRACKETS) or line.endswith((",", ";"))
+        return IDLE_BARE if thinking and not written else BARE
+    if thinking:
+        return IDLE
+    if item or not lead.strip(_BRACKETS):
+        return FORM
+    return VOLUME if lead.strip("| \t") else TABLE
+
+
+def _item(line: str, counter: re.Match[str]) -> str:
+    """What stands in a list behind its running number, if that says something; else nothing."""
+    item = line[counter.end() :]
+    lead = line[: counter.start()].removesuffix("[" if item[:1] == "]" else "")
+    if item[:1] not in _ENDS or not item[1:2].isspace() or not _MARKER.fullmatch(lead):
+        return ""
+    core = [char for char in item if char.isalnum()]
+    return item if len(core) >= _ITEM and len(set(core)) >= _VARIED else ""
+
+
+def _words(text: str) -> set[str]:
+    return {word.casefold() for word in _WORD.findall(text)}
+
+
+def _joined(number: re.Match[str]) -> bool:
+    """Whether it belongs to an identifier, a date, a time, a version or an address."""
+    text, begin, end = number.string, number.start(), number.end()
+    before, behind = text[max(0, begin - 2) : begin], text[end : end + 2]
+    if any(char.isalpha() or char == "_" for char in (before[-1:], behind[:1])):
+        return True
+    if before[-1:] == behind[:1] == "/":
+        return True
+    return any(
+        mark in _JOINTS and digit.isdigit()
+        for mark, digit in ((before[-1:], before[:1]), (behind[:1], behind[1:]))
+    )

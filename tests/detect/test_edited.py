@@ -1,0 +1,123 @@
+"""Prose that comes again with small edits in each copy."""
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from ollama_guard.detect.edited import copies
+from ollama_guard.detect.finding import Finding, Kind
+from ollama_guard.detect.rules import BALANCED, WatchRules
+from ollama_guard.detect.watch import Watch
+from tests.detect.material import deltas, words
+
+BEFORE = words(1500) + "\n\n"
+
+
+def edited(count: int, size: int, edits: int, seed: int = 1) -> str:
+    """Copies of so many characters; in each, so many words are changed, put in or left out for good."""
+    dice, unit, others = random.Random(seed), words(size, 5).split(), words(3000, 6).split()
+    said = []
+    for _ in range(count):
+        for _ in range(edits):
+            place = dice.randrange(len(unit))
+            kind = dice.randrange(5)
+            if kind < 3:
+                unit[place] = dice.choice(others)
+            elif kind == 3:
+                unit.insert(place, dice.choice(others))
+            elif len(unit) > 9:
+                del unit[place]
+        said.append(" ".join(unit))
+    return "\n\n".join(said)
+
+
+def first(
+    text: str, channel: str = "content", *, prompt: str = "", rules: WatchRules = BALANCED, size: int = 8
+) -> Finding | None:
+    watch = Watch(rules, prompt=prompt)
+    for delta in deltas(text, size):
+        finding = watch.feed(channel, delta)
+        if finding is not None:
+            return finding
+    return None
+
+
+@pytest.mark.parametrize(("size", "edits", "most"), [(120, 1, 40), (300, 3, 32), (900, 8, 15), (2000, 9, 9)])
+def test_copies_with_small_edits_are_a_verdict(size: int, edits: int, most: int) -> None:
+    finding = first(BEFORE + edited(80, size, edits))
+    assert finding is not None
+    assert finding.kind is Kind.DRIFT
+    assert "with small edits" in finding.detail
+    assert 5 < finding.repeats < most
+    assert finding.period == pytest.approx(size, rel=0.3)
+    assert finding.onset == pytest.approx(len(BEFORE) + finding.period, abs=finding.period)
+    assert finding.mass == finding.at - finding.onset
+
+
+def test_thought_is_given_less_room_than_an_answer() -> None:
+    text = BEFORE + edited(80, 300, 3)
+    answer, thought = first(text), first(text, "reasoning")
+    assert answer is not None
+    assert thought is not None
+    assert thought.at < answer.at
+
+
+def test_a_score_of_letters_from_one_template_is_left_alone() -> None:
+    assert first(BEFORE + edited(20, 300, 3)) is None
+    assert first(BEFORE + edited(6, 1500, 8)) is None
+
+
+def test_the_request_may_have_asked_for_as_many() -> None:
+    text = BEFORE + edited(50, 300, 3)
+    assert first(text, prompt="Write 50 letters from this template.") is None
+    assert first(text, prompt="Write letters from this template.") is not None
+
+
+def test_text_that_changes_half_its_words_is_no_copy() -> None:
+    assert first(edited(60, 300, 25)) is None
+    assert copies(edited(60, 300, 25)) is None
+
+
+CASE = "If n is {n}, then its square leaves a rest of {rest} by seven, so {how} a root of it, as was said.\n"
+
+
+def test_cases_are_told_by_their_numbers() -> None:
+    hows = ["it is", "this may be", "it is not"]
+    text = "".join(
+        CASE.format(n=n * n % 211, rest=n * n % 7, how=random.Random(n).choice(hows)) for n in range(400)
+    )
+    assert copies(text) is None
+    named = "".join(CASE.format(n=17, rest=3, how=random.Random(n).choice(hows)) for n in range(99))
+    assert copies(named) is not None
+
+
+def test_code_is_no_prose() -> None:
+    lines = "".join(f"    self.{word} = config.get('{word}', default=None)\n" for word in words(4000).split())
+    assert first(lines) is None
+
+
+def test_where_code_is_left_out_no_copy_in_it_is_a_verdict() -> None:
+    off = replace(BALANCED, content=replace(BALANCED.content, code=0.0))
+    assert first("```\n" + edited(80, 300, 3), rules=off) is None
+    assert first("```\nx = 1\n```\n" + edited(80, 300, 3), rules=off) is not None
+
+
+def test_drift_switches_it_off() -> None:
+    assert first(BEFORE + edited(80, 300, 3), rules=replace(BALANCED, drift=False)) is None
+
+
+@pytest.mark.parametrize("size", [1, 63, 2048, 1_000_000])
+def test_the_verdict_does_not_depend_on_the_deltas(size: int) -> None:
+    text = BEFORE + edited(60, 300, 3)
+    assert first(text, size=size) == first(text)
+
+
+def test_text_before_it_hardly_moves_the_verdict() -> None:
+    text = edited(80, 300, 3)
+    places = []
+    for before in (2000, 2700, 3100, 9000):
+        finding = first(words(before) + "\n\n" + text)
+        assert finding is not None
+        places.append(finding.at - before)
+    assert max(places) - min(places) < 1000

@@ -1,0 +1,69 @@
+"""What a line is worth in which a number counts."""
+
+import pytest
+
+from ollama_guard.detect.records import BARE, FORM, IDLE, IDLE_BARE, NUMBER, TABLE, VOLUME, worth
+
+
+def rows(line: str, *moved: int, thinking: bool = False) -> int | None:
+    """The rows of a line of which the numbers at these places count."""
+    steps = [int(place in moved) for place in range(len(NUMBER.findall(line)))]
+    return worth(line, steps, thinking=thinking).rows
+
+
+@pytest.mark.parametrize(
+    ("line", "answer", "thought"),
+    [
+        ("(12, 'Saw', 14.40),", FORM, IDLE),
+        ("12,John Miller,New York", FORM, IDLE),
+        ("12. 2014-09-13 13:08:00", FORM, IDLE),
+        ("[12] 2014-09-13 13:08:00", FORM, IDLE),
+        ("| 12 | John Miller | New York |", TABLE, IDLE),
+        ('{"id": 12, "name": "row"},', VOLUME, IDLE),
+        ("INSERT INTO t VALUES (12, 'item');", VOLUME, IDLE),
+        ("The next number after that is 12.", 0, 0),
+        ("- 12.", BARE, IDLE_BARE),
+        ("    12,", BARE, BARE),
+        ("call(12);", BARE, BARE),
+        ("12. 0000 0000 0000", BARE, IDLE_BARE),
+        ('"12",FALSE,FALSE,null', BARE, IDLE_BARE),
+    ],
+)
+def test_a_line_is_given_as_many_rows_as_its_kind_is_known_to_have(
+    line: str, answer: int, thought: int
+) -> None:
+    assert rows(line, 0) == answer
+    assert rows(line, 0, thinking=True) == thought
+
+
+@pytest.mark.parametrize(
+    ("line", "moved"),
+    [
+        ("item_12 is done now, as it seems.", 0),
+        ("x12 is done now, as it seems.", 0),
+        ("2024-01-12 is the day of it all.", 2),
+        ("10.0.0.12 is the host of it all.", 3),
+        ("12:45 is the time of it all.", 0),
+        ("1,200 is the sum of it all.", 1),
+        ("see https://example.com/12/13/a", 0),
+        ("<td>12</td><td>nothing</td>", 0),
+    ],
+)
+def test_what_is_part_of_a_name_a_date_or_an_address_does_not_count(line: str, moved: int) -> None:
+    assert rows(line, moved) is None
+
+
+def test_nothing_counts_where_nothing_moves() -> None:
+    assert rows("(12, 'Saw', 14.40),") is None
+    assert worth("no number", [], thinking=False).rows is None
+
+
+def test_a_name_that_is_made_of_the_count_says_nothing() -> None:
+    assert rows("(12, 'User 12', 'active'),", 0, 1) is None
+    assert rows("(12, 'User 13', 'active'),", 0, 1) == FORM
+
+
+def test_only_a_list_s_own_number_makes_an_item() -> None:
+    assert worth("12. All of them are equal", [1], thinking=False).item == ". All of them are equal"
+    assert worth("12. All 13 of them are equal", [1, 1], thinking=False).item == ""
+    assert worth("(12, 'Saw', 'steel')", [1], thinking=False).item == ""
