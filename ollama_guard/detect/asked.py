@@ -65,8 +65,8 @@ class Asked:
         return wishes.read(self._tail)
 
     @cached_property
-    def _lines(self) -> int:
-        """How many lines the latest turn has, each of which may be answered by a word."""
+    def lines(self) -> int:
+        """How many lines the latest turn has, each of which may be answered."""
         return min(_MOST_LINES, sum(1 for line in self._talk.turn.splitlines() if line.strip()))
 
     def wants(self, unit: str, text: Text = Text.RAW, *, escaped: bool = False) -> bool:
@@ -88,7 +88,7 @@ class Asked:
         """Characters that a short line may repeat as it answers each line of the latest turn. 0 for none."""
         if len(unit) > _LABEL or (text is Text.RAW and unit.count("\n") != 1):
             return 0
-        return self._lines * len(unit)
+        return self.lines * len(unit)
 
     def _wishes_for(self, unit: str) -> bool:
         if not self._tail:

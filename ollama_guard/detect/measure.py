@@ -24,8 +24,8 @@ _FLAT_CODE = 0.5
 _ROWS = 0.1
 """Of a copy, what a block of table rows repeats beyond whole copies: four equal weeks end before that."""
 
-_EDITED = 2
-"""What is equal but for some words in each copy may be a letter to many, a song or a litany."""
+_EDITED, _EDITED_THOUGHT = 3, 2
+"""Times as much as of a counter: equal but for some words may be letters to many, verses or a litany."""
 _COUNTED = 1.2
 """How far a count may go beyond the number that the request names."""
 _EQUAL, _EQUAL_MASS = 64, 4000
@@ -44,6 +44,7 @@ class Measure:
         self.apart = rules.code <= 0
         self._all_units = rules.unit_min <= 1 and rules.unit_max >= ANY
         self.thinking = rules.thinking
+        self.scale = rules.scale
         self.drift, self.drift_data = rules.drift, rules.drift_data
 
     def look(self, period: int) -> int:
@@ -80,10 +81,12 @@ class Measure:
 
     def edited(self, size: int) -> int:
         """The characters from which copies of this size are certain though each is edited a little."""
-        needed = _EDITED * max(mass(self._rules.counter, size), mass(self._rules.text, size))
         if not self._rules.unit_min <= size <= self._rules.unit_max:
             return NEVER
-        return max(math.ceil(needed * self._rules.scale), self.counted(size, equal=False, spoken=False))
+        times = _EDITED_THOUGHT if self.thinking else _EDITED
+        needed = times * max(mass(self._rules.counter, size), mass(self._rules.text, size))
+        asked = max(self.counted(size, equal=False, spoken=False), self._asked.lines * size)
+        return max(math.ceil(needed * self.scale), asked)
 
     def counted(self, size: int, *, equal: bool, spoken: bool) -> int:
         """The repeated characters that a number in the request may have asked for, of units of this size.

@@ -159,7 +159,8 @@ class Rows:
             fewest, item = max(fewest, one.rows), one.item
         needed = self._measure.counter(Fold(numbers=True).feed(text), len(text))
         wanted = self._measure.counted(len(text), equal=bool(item), spoken=len(item) > _SAID)
-        return max(needed, fewest * len(text) // self._unit, wanted // self._unit)
+        rows = round(fewest * self._measure.scale)
+        return max(needed, rows * len(text) // self._unit, wanted // self._unit)
 
 
 def _row(line: str, end: int) -> Row | None:

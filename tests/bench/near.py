@@ -36,6 +36,13 @@ _STAR = (
     "1.81l-2.8 2.034a1 1 0 00-.364 1.118l1.07 3.292c.3.921-.755 1.688-1.54 1.118l-2.8-2.034a1 1 0 "
     '00-1.175 0l-2.8 2.034c-.784.57-1.838-.197-1.539-1.118l1.07-3.292"></path></svg>\n'
 )
+_LETTER = (
+    "Dear {name}, thank you for your order. It left our house this morning and will be with you in {days} "
+    "days. Should anything be missing, write to us; we will send it at once. Your friends at the {shop}.\n\n"
+)
+_NAMES = ("Ann", "Ben", "Cleo", "Dan", "Eve", "Finn", "Gus", "Hal", "Ida", "Jon", "Kay", "Leo", "Mia", "Ned")
+_SHOPS = ("bakery", "florist", "tailor", "book shop", "dairy")
+_DAYS_OF_POST = ("two", "three", "four")
 _REFUSED = "Connection to the database was refused by the host, next try in five seconds.\n"
 
 TEXTS: dict[str, tuple[str, str]] = {
@@ -100,6 +107,30 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "rule.sections": ("content", ("-" * 80 + "\nSection\n" + "=" * 80 + "\n") * 6),
     "rule.guitar-tab": ("content", fence((_TAB + "\n") * 4)),
+    "rows.seed": (
+        "content",
+        fence("INSERT INTO tools VALUES\n" + "".join(f"({n}, 'Saw', 14.40),\n" for n in range(1, 49)), "sql"),
+    ),
+    "rows.tracker": (
+        "content",
+        "| Day | State | Note |\n|---|---|---|\n"
+        + "".join(f"| {n} | not started | none so far |\n" for n in range(1, 54)),
+    ),
+    "rows.reserved": (
+        "content",
+        "struct {\n" + "".join(f"\tu32 reserved_{n};\n" for n in range(256)) + "};\n",
+    ),
+    "rows.influence": (
+        "content",
+        "".join(f'"{n}"' + ",FALSE" * 7 + "\n" for n in range(111, 198)),
+    ),
+    "edited.letters": (
+        "content",
+        "".join(
+            _LETTER.format(name=name, days=_DAYS_OF_POST[n % 3], shop=_SHOPS[n % 5])
+            for n, name in enumerate(_NAMES * 2)
+        ),
+    ),
     "thought.html-list": (
         "reasoning",
         _WORDS + "<ul>\n" + '  <li><a href="#">Link</a></li>\n' * 15 + "</ul>\n",

@@ -43,7 +43,7 @@ def first(
     return None
 
 
-@pytest.mark.parametrize(("size", "edits", "most"), [(120, 1, 40), (300, 3, 32), (900, 8, 15), (2000, 9, 9)])
+@pytest.mark.parametrize(("size", "edits", "most"), [(120, 1, 56), (300, 3, 48), (900, 8, 20), (2000, 9, 12)])
 def test_copies_with_small_edits_are_a_verdict(size: int, edits: int, most: int) -> None:
     finding = first(BEFORE + edited(80, size, edits))
     assert finding is not None
@@ -64,13 +64,14 @@ def test_thought_is_given_less_room_than_an_answer() -> None:
 
 
 def test_a_score_of_letters_from_one_template_is_left_alone() -> None:
-    assert first(BEFORE + edited(20, 300, 3)) is None
-    assert first(BEFORE + edited(6, 1500, 8)) is None
+    assert first(BEFORE + edited(30, 300, 3)) is None
+    assert first(BEFORE + edited(8, 1500, 8)) is None
 
 
 def test_the_request_may_have_asked_for_as_many() -> None:
-    text = BEFORE + edited(50, 300, 3)
+    text, names = BEFORE + edited(50, 300, 3), "\n".join(words(50 * 8).split())
     assert first(text, prompt="Write 50 letters from this template.") is None
+    assert first(text, prompt=f"Write a letter to each of them:\n{names}") is None
     assert first(text, prompt="Write letters from this template.") is not None
 
 
