@@ -6,6 +6,7 @@ Read only when a verdict is near. A false yes costs delay, a false no stops what
 import re
 from collections.abc import Callable
 from functools import cached_property
+from itertools import pairwise
 
 from ollama_guard.detect import numerals, shape, wishes
 from ollama_guard.detect.fold import Fold, Text
@@ -26,9 +27,15 @@ _SIGN = 4
 """A unit up to this length is taken for the thing that is asked for, whether or not it is named."""
 _MANY = 10
 
-_FIGURE = re.compile(r"(?<![\w.,])\d{2,4}(?![\w,]|\.\d)")
-_LONGEST_COUNT = 1000
+_FIGURE = re.compile(r"(?<![a-z\d_.,])\d{1,6}(?![a-z\d_]|[.,]\d)")
+_FEWEST_COUNT, _LONGEST_COUNT = 10, 1000
 """A larger number in a request is a year, a price or a port, seldom how far to count."""
+
+_NEAR = 40
+"""Characters between two figures that may belong together."""
+_RANGE = re.compile(r"\W*(?:to|until|till|through|and|bis|und|à|a|hasta|y|al?|до|по|到|至|から|부터)?\W*")
+_PRODUCT = re.compile(r"[×x*]|\b(?:of|by|times|with|each|mal|von|je|de|por|di|по)\b|每|各|个|の")
+_COMMA = re.compile("[,;、，]")
 
 _WORD = re.compile(r"[^\W_]+")
 _DIGITS = re.compile(r"\s*\d[\d\s]*")
@@ -52,9 +59,20 @@ class Asked:
 
     @cached_property
     def upto(self) -> int:
-        """The largest number in the latest turns that may say how far to count ("100 to 160"). 0 for none."""
-        counts = (int(figure) for figure in _FIGURE.findall(numerals.in_figures(self._tail)))
-        return max((count for count in counts if count <= _LONGEST_COUNT), default=0)
+        """The largest number that the latest turns give for how far to count, or for how many things.
+
+        A figure, a range ("2301 to 2450"), a product ("10 rows of 20"), or the length of a list. 0 for none.
+        """
+        figures = list(_FIGURE.finditer(numerals.in_figures(self._tail)))
+        counts = [int(figure[0]) for figure in figures]
+        for one, two in pairwise(figures):
+            between = one.string[one.end() : two.start()]
+            if len(between) <= _NEAR and _PRODUCT.search(between):
+                counts.append(int(one[0]) * int(two[0]))
+            elif _RANGE.fullmatch(between):
+                counts.append(int(two[0]) - int(one[0]) + 1)
+        counts += [self.lines, max(map(_items, self._talk.turn.splitlines()), default=0)]
+        return max((count for count in counts if _FEWEST_COUNT <= count <= _LONGEST_COUNT), default=0)
 
     @cached_property
     def _talk(self) -> Talk:
@@ -139,3 +157,8 @@ class Asked:
         words = _WORD.findall(unit.casefold() * 2)
         words = words[1:-1] or words
         return bool(words) and all(word in self._tail for word in set(words) - {"0"})
+
+
+def _items(line: str) -> int:
+    """How many things a line lists."""
+    return len(_COMMA.findall(line)) + 1

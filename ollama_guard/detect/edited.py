@@ -26,6 +26,8 @@ _FEWEST_WORDS = 8
 """Words of a unit. Shorter ones are left to the search for repetition."""
 _FEWEST = 3
 """Copies, the first one included."""
+_NEW_WITHIN = 4
+"""Copies with three new words among them are still made from a template."""
 _DRIFT = 4
 """Words by which two copies in a row may differ in length."""
 _ENDURED = 0.6
@@ -108,8 +110,28 @@ def _is_familiar(text: str) -> bool:
 
 def copies(text: str) -> Copies | None:
     """The edited copies that end this text, if there are any."""
-    found = list(TOKEN.finditer(text.casefold()))
+    found = list(TOKEN.finditer(text.lower()))  # as long as the text, but for one letter
     words, places = [match[0] for match in found], [match.start() for match in found]
+    run = _run(words)
+    if run is None or not _numbers_stay(words[run.start :], run.unit):
+        return None
+    start = _after_new_words(words, run.start, run.unit)
+    count = len(words) - start
+    if count < (_FEWEST - 1) * run.unit:
+        return None
+    return Copies(run.unit, count / run.unit + 1, places[start - run.unit], places[start], run.alike)
+
+
+class _Run(NamedTuple):
+    """Words of a unit, the index of the word from which on they stand one unit back, the share that does."""
+
+    unit: int
+    start: int
+    alike: float
+
+
+def _run(words: list[str]) -> _Run | None:
+    """The stretch at the end in which most shingles stand as far back as those before them."""
     unit = start = alike = count = 0
     missed, share = False, 0.0
     last: dict[tuple[str, ...], int] = {}
@@ -130,9 +152,18 @@ def copies(text: str) -> Copies | None:
             missed = True
             share -= share * weight
             unit = unit if share >= _ENDURED else 0
-    if not unit or count < (_FEWEST - 1) * unit or not _numbers_stay(words[start:], unit):
-        return None
-    return Copies(unit, count / unit + 1, places[max(0, start - unit)], places[start], alike / count)
+    return _Run(unit, start, alike / count) if unit else None
+
+
+def _after_new_words(words: list[str], start: int, unit: int) -> int:
+    """From where on copies bring no new words any more. A name or a place for each is a template's."""
+    known, new = set(words[: start + unit]), []
+    for index, word in enumerate(words[start + unit :], start + unit):
+        if word not in known:
+            known.add(word)
+            new.append(index)
+    often = [two for one, two in zip(new, new[2:], strict=False) if two - one <= _NEW_WITHIN * unit]
+    return max(often, default=start)
 
 
 def _numbers_stay(words: list[str], unit: int) -> bool:

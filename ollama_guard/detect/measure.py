@@ -24,7 +24,7 @@ _FLAT_CODE = 0.5
 _ROWS = 0.1
 """Of a copy, what a block of table rows repeats beyond whole copies: four equal weeks end before that."""
 
-_EDITED, _EDITED_THOUGHT = 3, 2
+_EDITED = 3
 """Times as much as of a counter: equal but for some words may be letters to many, verses or a litany."""
 _COUNTED = 1.2
 """How far a count may go beyond the number that the request names."""
@@ -83,10 +83,8 @@ class Measure:
         """The characters from which copies of this size are certain though each is edited a little."""
         if not self._rules.unit_min <= size <= self._rules.unit_max:
             return NEVER
-        times = _EDITED_THOUGHT if self.thinking else _EDITED
-        needed = times * max(mass(self._rules.counter, size), mass(self._rules.text, size))
-        asked = max(self.counted(size, equal=False, spoken=False), self._asked.lines * size)
-        return max(math.ceil(needed * self.scale), asked)
+        needed = _EDITED * max(mass(self._rules.counter, size), mass(self._rules.text, size))
+        return max(math.ceil(needed * self.scale), self.counted(size, equal=False, spoken=False))
 
     def counted(self, size: int, *, equal: bool, spoken: bool) -> int:
         """The repeated characters that a number in the request may have asked for, of units of this size.

@@ -1,4 +1,4 @@
-"""What a line says in which a number counts: a record, an item, a sentence, or nothing but numbers."""
+"""What a line says in which a number counts: an item, a record, or nothing but numbers."""
 
 import re
 from collections.abc import Sequence
@@ -7,15 +7,16 @@ from typing import NamedTuple
 from ollama_guard.detect.data import EMPTY, is_markup
 
 NUMBER = re.compile(r"0[xX][\da-fA-F]+|\d+")
-FORM, TABLE, VOLUME, BARE = 50, 100, 520, 1200
-"""Rows that are no verdict yet in an answer: records that begin with their count (forms and plans have as
-many); rows of a table; other records (test data is written by the hundred); nothing but numbers (people ask
-for counting)."""
-IDLE, IDLE_BARE = 40, 120
+STAMP, RECORD, VOLUME, BARE = 50, 310, 520, 2000
+"""Rows that are no verdict yet in an answer: items of nothing but digits, the same in each; records and rows
+of a table that begin with their count (test data, plans and registers are written by the hundred); other
+records, and forms; nothing but numbers (people ask for counting)."""
+IDLE, IDLE_BARE = 130, 300
 """The same in thought, where nobody asked for them: for those with words, and for nothing but numbers."""
 
-_BRACKETS = " \t([{<\"'`*#-"
+_BRACKETS = " \t([{<|\"'`*#-"
 """Marks before the count of a record."""
+_TO_FILL = re.compile(r"__|\.{4}|\[ ?\]|☐|□")
 _MARKER = re.compile(r"[ \t>*#-]*\Z")
 _ENDS = frozenset(".):]")
 """Behind the running number of an item."""
@@ -24,9 +25,6 @@ _NOTABLE = 3
 """Letters of a word that makes a record say something."""
 _ITEM, _VARIED = 8, 3
 """Letters and digits of an item that say something, whatever they are, and how many of them differ."""
-_WORDS = 4
-"""Different words of a line that is one of text."""
-_SENTENCE = re.compile(r"[.!?:…。！？：][*_\"'”’»)]*\s*\Z")
 _JOINTS = frozenset("-:./,'")
 """Between digits they make a date, a time, a version or an address."""
 
@@ -48,25 +46,25 @@ def worth(line: str, steps: Sequence[int], *, thinking: bool) -> Worth:
     counters = [match for match, step in zip(matches, steps, strict=False) if step]
     if not counters or len(matches) != len(steps) or any(map(_joined, counters)) or is_markup(line):
         return _NONE
-    item = _item(line, counters[0])
+    item, values = _item(line, counters[0]), {counter[0] for counter in counters}
     own = item if len(counters) == 1 else ""
-    if _SENTENCE.search(line) and len(_words(line)) >= _WORDS:
-        return Worth(0, own)
-    if len({counter[0] for counter in counters}) < len(counters):
+    if _TO_FILL.search(line):
+        return Worth(VOLUME, own)
+    if len(values) < len(counters):
         return _NONE  # what counts twice is a name made of the count: "(7, 'User 7')"
     return Worth(_rows(line, counters[0], item, thinking=thinking), own)
 
 
 def _rows(line: str, counter: re.Match[str], item: str, *, thinking: bool) -> int:
-    lead = line[: counter.start()]
-    if not item and not any(len(word) >= _NOTABLE for word in _words(line[counter.end() :]) - EMPTY):
+    lead, said = line[: counter.start()], line[counter.end() :]
+    if item and not any(map(str.isalpha, item)):
+        return STAMP
+    if not item and not any(len(word) >= _NOTABLE for word in _words(said) - EMPTY):
         written = lead.strip(_BRACKETS) or line.endswith((",", ";"))
         return IDLE_BARE if thinking and not written else BARE
     if thinking:
         return IDLE
-    if item or not lead.strip(_BRACKETS):
-        return FORM
-    return VOLUME if lead.strip("| \t") else TABLE
+    return VOLUME if not item and lead.strip(_BRACKETS) else RECORD
 
 
 def _item(line: str, counter: re.Match[str]) -> str:

@@ -28,8 +28,8 @@ _ODD = 0.1
 """Share of rows that may go on otherwise: models skip a number or begin anew now and then."""
 _LEARNT = 4
 """Units after which it is known what counts in them."""
-_SAID = 16
-"""Characters of an item that is more than a label."""
+_SAID = 8
+"""Words of an item that is more than a label."""
 
 
 class Row(NamedTuple):
@@ -158,9 +158,14 @@ class Rows:
                 return NEVER
             fewest, item = max(fewest, one.rows), one.item
         needed = self._measure.counter(Fold(numbers=True).feed(text), len(text))
-        wanted = self._measure.counted(len(text), equal=bool(item), spoken=len(item) > _SAID)
+        wanted = self._measure.counted(len(text), equal=_says(item), spoken=True)
         rows = round(fewest * self._measure.scale)
-        return max(needed, rows * len(text) // self._unit, wanted // self._unit)
+        return max(needed, rows * len(text) // self._unit, wanted)
+
+
+def _says(item: str) -> bool:
+    """Whether an item is no label that many things may have: a sentence, or nothing but digits."""
+    return bool(item) and (len(item.split()) >= _SAID or not any(map(str.isalpha, item)))
 
 
 def _row(line: str, end: int) -> Row | None:

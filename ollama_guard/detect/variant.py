@@ -30,7 +30,7 @@ _SYMBOLS = 0.07
 _FIGURES = 0.15
 """Share of digits from which a unit counts as data: logs, test vectors, measurements."""
 
-_LITTLE, _BARE = 200, 1200
+_LITTLE, _BARE = 200, 2000
 """Copies of what says little in a line of text ("Carl = 12, Carl = 13, "), and of nothing but a number, or of
 a name made of one, in an answer; nobody counts so far unasked."""
 
@@ -141,7 +141,7 @@ class Drift(Variant):
         counter = self._measure.counter(copy.folded)
         if _says_little(copy):
             counter = max(counter, self._fewest(copy) * run.period)
-        elif _coded(copy) or shape.figures(copy.raw) >= _FIGURES:
+        elif _coded(copy):
             counter = round(counter * _IN_CODE)
         if counter >= patient.verdict:
             return patient
@@ -203,9 +203,9 @@ def _is_number(copy: Copy) -> bool:
 
 def _says_little(copy: Copy) -> bool:
     """Whether it may be a record of data, a row or a log line: those count by nature."""
-    if copy.region is not Region.PROSE:
+    if copy.region is not Region.PROSE or shape.figures(copy.raw) >= _FIGURES:
         return True
-    return copy.words < _WORDS and (_coded(copy) or shape.figures(copy.raw) >= _FIGURES)
+    return _coded(copy) and copy.words < _WORDS
 
 
 def _coded(copy: Copy) -> bool:

@@ -226,3 +226,26 @@ def test_words_that_are_no_wish_leave_the_guard_as_quick(prompt: str, unit: str)
         return found.at
 
     assert caught(prompt) == caught("")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "upto"),
+    [
+        ("Write 40 tips.", 40),
+        ("Write 40 tips in 1999 words.", 40),
+        ("10 rows of 20 seats each", 200),
+        ("a grid of 12 × 12 cells", 144),
+        ("the numbers from 10001 to 10150", 150),
+        ("Rechnungen 2301 bis 2450", 150),
+        ("rooms 101-120", 120),
+        ("请列出150行", 150),
+        ("Count to five hundred.", 500),
+        ("One letter for each: " + ", ".join("abcdefghijklmnopqrstuvwxyz"), 26),
+        ("One line for each:\n" + "\n".join(f"- thing {chr(97 + n)}" for n in range(20)), 21),
+        ("It costs 3.50 or 12,000.", 0),
+        ("The next number of 1, 1, 2, 3, 5, 8, 13, 21?", 21),
+        ("Write 3 tips.", 0),
+    ],
+)
+def test_how_far_to_count_is_read_from_figures_ranges_products_and_lists(prompt: str, upto: int) -> None:
+    assert Asked(prompt).upto == upto

@@ -16,7 +16,7 @@ BEFORE = words(1500) + "\n\n"
 
 def edited(count: int, size: int, edits: int, seed: int = 1) -> str:
     """Copies of so many characters; in each, so many words are changed, put in or left out for good."""
-    dice, unit, others = random.Random(seed), words(size, 5).split(), words(3000, 6).split()
+    dice, unit, others = random.Random(seed), words(size, 5).split(), words(90, 6).split()
     said = []
     for _ in range(count):
         for _ in range(edits):
@@ -51,12 +51,12 @@ def test_copies_with_small_edits_are_a_verdict(size: int, edits: int, most: int)
     assert "with small edits" in finding.detail
     assert 5 < finding.repeats < most
     assert finding.period == pytest.approx(size, rel=0.3)
-    assert finding.onset == pytest.approx(len(BEFORE) + finding.period, abs=finding.period)
+    assert finding.onset > len(BEFORE)
     assert finding.mass == finding.at - finding.onset
 
 
 def test_thought_is_given_less_room_than_an_answer() -> None:
-    text = BEFORE + edited(80, 300, 3)
+    text = BEFORE + edited(120, 150, 1)
     answer, thought = first(text), first(text, "reasoning")
     assert answer is not None
     assert thought is not None
@@ -73,6 +73,14 @@ def test_the_request_may_have_asked_for_as_many() -> None:
     assert first(text, prompt="Write 50 letters from this template.") is None
     assert first(text, prompt=f"Write a letter to each of them:\n{names}") is None
     assert first(text, prompt="Write letters from this template.") is not None
+
+
+def test_a_template_with_a_new_name_in_each_copy_is_left_alone() -> None:
+    unit, names = words(300, 5).split(), sorted(set(words(4000, 8).split()))
+    letters = "\n\n".join(" ".join(["Dear", name, *unit[:20], name, *unit[20:]]) for name in names[:70])
+    assert first(letters) is None
+    again = "\n\n".join(" ".join(["Dear", name, *unit[:20], name, *unit[20:]]) for name in names[:7] * 10)
+    assert first(again) is not None
 
 
 def test_text_that_changes_half_its_words_is_no_copy() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ollama_guard.detect.records import BARE, FORM, IDLE, IDLE_BARE, NUMBER, TABLE, VOLUME, worth
+from ollama_guard.detect.records import BARE, IDLE, IDLE_BARE, NUMBER, RECORD, STAMP, VOLUME, worth
 
 
 def rows(line: str, *moved: int, thinking: bool = False) -> int | None:
@@ -14,14 +14,17 @@ def rows(line: str, *moved: int, thinking: bool = False) -> int | None:
 @pytest.mark.parametrize(
     ("line", "answer", "thought"),
     [
-        ("(12, 'Saw', 14.40),", FORM, IDLE),
-        ("12,John Miller,New York", FORM, IDLE),
-        ("12. 2014-09-13 13:08:00", FORM, IDLE),
-        ("[12] 2014-09-13 13:08:00", FORM, IDLE),
-        ("| 12 | John Miller | New York |", TABLE, IDLE),
+        ("(12, 'Saw', 14.40),", RECORD, IDLE),
+        ("12,John Miller,New York", RECORD, IDLE),
+        ("12. 2014-09-13 13:08:00", STAMP, STAMP),
+        ("[12] 2014-09-13 13:08:00", STAMP, STAMP),
+        ("12. No violation was found.", RECORD, IDLE),
+        ("12. Name: ________________", VOLUME, VOLUME),
+        ("| 12 | John Miller | [ ] |", VOLUME, VOLUME),
+        ("| 12 | John Miller | New York |", RECORD, IDLE),
         ('{"id": 12, "name": "row"},', VOLUME, IDLE),
         ("INSERT INTO t VALUES (12, 'item');", VOLUME, IDLE),
-        ("The next number after that is 12.", 0, 0),
+        ("The next number after that is 12, as was said.", VOLUME, IDLE),
         ("- 12.", BARE, IDLE_BARE),
         ("    12,", BARE, BARE),
         ("call(12);", BARE, BARE),
@@ -60,7 +63,7 @@ def test_nothing_counts_where_nothing_moves() -> None:
 
 def test_a_name_that_is_made_of_the_count_says_nothing() -> None:
     assert rows("(12, 'User 12', 'active'),", 0, 1) is None
-    assert rows("(12, 'User 13', 'active'),", 0, 1) == FORM
+    assert rows("(12, 'User 13', 'active'),", 0, 1) == RECORD
 
 
 def test_only_a_list_s_own_number_makes_an_item() -> None:

@@ -25,31 +25,38 @@ def rows(form: str, count: int, start: int = 100) -> str:
     return "".join(form.format(n=n) for n in range(start, start + count))
 
 
-RECORDS = {
-    "a tuple": "({n}, 'Saw', 14.40),\n",
-    "a row of CSV": "{n},John Miller,New York,31\n",
+STAMPS = {
     "an item that is a date": "{n}. 2014-09-13 13:08:00\n",
     "a line with its number": "#{n}: 2022-08-22 12:32:22.192.1.1.1\n",
 }
-OTHERS = {
+RECORDS = {
+    "a tuple": "({n}, 'Saw', 14.40),\n",
+    "a row of CSV": "{n},John Miller,New York,31\n",
     "a row of a table": "| {n} | John Miller | New York |\n",
+}
+OTHERS = {
     "a JSON object": '  {{"id": {n}, "name": "row"}},\n',
     "a statement": "INSERT INTO t (id, name) VALUES ({n}, 'item');\n",
+    "a form": "{n}. Name and date of birth: ______\n",
 }
+ALL = STAMPS | RECORDS | OTHERS
+FEWEST = {name: 50 if name in STAMPS else 310 if name in RECORDS else 520 for name in ALL}
 
 
-@pytest.mark.parametrize("name", RECORDS)
+@pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("fence", [False, True])
-def test_records_in_which_nothing_but_the_count_changes_are_a_verdict(name: str, fence: bool) -> None:
+def test_rows_in_which_nothing_but_the_count_changes_are_a_verdict_at_last(name: str, fence: bool) -> None:
     before = words(300) + "\n\n" + ("```\n" if fence else "")
-    finding = first(before + rows(RECORDS[name], 200))
+    text = before + rows(ALL[name], 800)
+    finding = first(text)
     assert finding is not None
     assert finding.kind is Kind.DRIFT
-    size = len(RECORDS[name].format(n=100))
+    size = len(ALL[name].format(n=100))
     assert finding.onset == len(before) + size
     assert finding.mass == finding.at - finding.onset
-    assert 1500 <= finding.mass < 1500 + 2 * size or finding.repeats == 51
-    assert finding.unit == text_of(before + rows(RECORDS[name], 200), finding)
+    assert finding.mass >= 1500
+    assert FEWEST[name] <= finding.repeats <= max(FEWEST[name] + 2, 1500 / size + 2)
+    assert finding.unit == text_of(text, finding)
 
 
 def text_of(text: str, finding: Finding) -> str:
@@ -57,17 +64,9 @@ def text_of(text: str, finding: Finding) -> str:
     return text[: finding.at].splitlines()[-1]
 
 
-@pytest.mark.parametrize("name", [*RECORDS, *OTHERS])
-def test_forms_of_some_forty_rows_are_left_alone(name: str) -> None:
-    form = (RECORDS | OTHERS)[name]
-    assert first(rows(form, 48, start=1)) is None
-
-
-@pytest.mark.parametrize("name", OTHERS)
-def test_test_data_by_the_hundred_is_left_alone_and_without_end_it_is_not(name: str) -> None:
-    fewest = 100 if "table" in name else 500
-    assert first(rows(OTHERS[name], fewest)) is None
-    assert first(rows(OTHERS[name], 900)) is not None
+@pytest.mark.parametrize("name", ALL)
+def test_as_many_as_people_ask_for_are_left_alone(name: str) -> None:
+    assert first(rows(ALL[name], FEWEST[name] - 1, start=1)) is None
 
 
 @pytest.mark.parametrize(
@@ -99,45 +98,46 @@ def test_values_that_vary_are_data() -> None:
 
 def test_rows_that_skip_a_number_or_begin_anew_now_and_then_are_a_run_all_the_same() -> None:
     text, n = "", 10
-    for turn in range(150):
+    for turn in range(500):
         n += 1 if turn % 14 else -9
         text += f"{n},John Miller,New York,{1000 + turn}\n"
     assert first(text) is not None
 
 
 def test_a_row_of_another_kind_ends_the_run() -> None:
-    blocks = [rows(RECORDS["a tuple"], 50, start) for start in range(100, 400, 50)]
+    blocks = [rows(RECORDS["a tuple"], 200, start) for start in range(100, 900, 200)]
     assert first("INSERT INTO t VALUES\n".join(blocks)) is None
     assert first("".join(blocks)) is not None
 
 
 def test_blank_lines_between_rows_do_not_end_it() -> None:
-    assert first(rows(RECORDS["a tuple"] + "\n  \n", 200)) is not None
+    assert first(rows(RECORDS["a tuple"] + "\n  \n", 400)) is not None
 
 
 def test_hexadecimal_counters_count() -> None:
-    assert first("".join(f"0x{n:08x} is the next address.\n" for n in range(900, 1100))) is not None
+    assert first("".join(f"0x{n:08x} is the next address.\n" for n in range(900, 1500))) is not None
 
 
 def test_the_request_may_have_asked_for_as_many() -> None:
-    text = rows(RECORDS["a tuple"], 300)
-    assert first(text, prompt="Write 300 rows of test data.") is None
+    text = rows(RECORDS["a tuple"], 500)
+    for asked in ("500 rows", "25 rows of 20 seats", "25 × 20 seats", "the numbers 1001 to 1500", "500行"):
+        assert first(text, prompt=f"Write test data: {asked}.") is None
     assert first(text, prompt="Write a few rows of test data.") is not None
-    assert first(rows(RECORDS["a tuple"], 500), prompt="Write 300 rows of test data.") is not None
+    assert first(rows(RECORDS["a tuple"], 700), prompt="Write 500 rows of test data.") is not None
 
 
 def test_a_number_in_the_request_excuses_equal_items_for_a_while_only() -> None:
     prompt = "List 100 fruits."
-    assert first(rows(RECORDS["an item that is a date"], 100, 1), prompt=prompt) is not None
+    assert first(rows(STAMPS["an item that is a date"], 100, 1), prompt=prompt) is not None
     assert first(rows("{n}. Empty line\n", 500, 1), prompt="Write 500 lines.") is None
 
 
 def test_rows_of_nothing_but_their_count_are_a_verdict_in_thought_only() -> None:
-    text = rows("- {n}. \n", 400)
+    text = rows("- {n}. \n", 900)
     assert first(text) is None
     finding = first(text, "reasoning")
     assert finding is not None
-    assert finding.repeats >= 120
+    assert 250 < finding.repeats < 300
 
 
 def test_numbers_that_count_on_and_on_in_a_line_of_thought_are_a_verdict() -> None:
@@ -148,18 +148,28 @@ def test_numbers_that_count_on_and_on_in_a_line_of_thought_are_a_verdict() -> No
     assert first(asked) is None
 
 
-def test_a_tool_call_is_given_four_times_as_much() -> None:
+def test_rows_that_take_turns_are_a_unit() -> None:
+    text = "".join(f"{n}. 2014-09-13 13:08{':00' * (n % 2)}\n" for n in range(1, 200))
+    finding = first(text)
+    assert finding is not None
+    assert finding.unit.count("\n") == 1
+    asked = "".join(f"| {n} | {('Knit', 'Purl')[n % 2]} the row |\n" for n in range(1, 900))
+    assert first(asked, prompt="Write a pattern of 900 rows.") is None
+    assert first(asked) is not None
+
+
+def test_a_tool_call_is_given_more() -> None:
     text = '{"content": "' + rows(RECORDS["a tuple"], 1000).replace("\n", "\\n") + '"}'
     content, call = first(rows(RECORDS["a tuple"], 1000)), first(text, "tool:0")
     assert content is not None
     assert call is not None
     assert call.kind is Kind.DRIFT
-    assert call.mass == pytest.approx(4 * content.mass, rel=0.1)
+    assert call.mass == pytest.approx(2 * content.mass, rel=0.1)
 
 
 @pytest.mark.parametrize("size", [1, 3, 64, 999, 100_000])
 def test_the_verdict_does_not_depend_on_the_deltas(size: int) -> None:
-    text = words(200) + "\r\n" + rows(RECORDS["a row of CSV"].replace("\n", "\r\n"), 200)
+    text = words(200) + "\r\n" + rows(STAMPS["an item that is a date"].replace("\n", "\r\n"), 200)
     assert first(text, size=size) == first(text)
     call = '{"content": "' + rows(RECORDS["a tuple"], 700).replace("\n", "\\n")
     assert first(call, "tool:0", size=size) == first(call, "tool:0")
@@ -167,9 +177,9 @@ def test_the_verdict_does_not_depend_on_the_deltas(size: int) -> None:
 
 def test_rows_behind_a_line_without_end_keep_their_places() -> None:
     before = "word " * 7 + words(5000) + " 12 " + words(3001) + "\n"
-    finding = first(before + rows(RECORDS["a tuple"], 200))
+    finding = first(before + rows(STAMPS["a line with its number"], 200))
     assert finding is not None
-    assert finding.onset == len(before) + len("(100, 'Saw', 14.40),\n")
+    assert finding.onset == len(before) + len("#100: 2022-08-22 12:32:22.192.1.1.1\n")
 
 
 def test_no_row_is_a_verdict_where_code_is_left_out() -> None:
@@ -179,7 +189,7 @@ def test_no_row_is_a_verdict_where_code_is_left_out() -> None:
 
 
 def test_it_is_suspicious_before_it_is_certain() -> None:
-    watch, text = Watch(BALANCED), rows(RECORDS["a tuple"], 72)
+    watch, text = Watch(BALANCED), rows(STAMPS["an item that is a date"], 60)
     assert all(watch.feed("content", delta) is None for delta in deltas(text, 5))
     assert watch.suspect("content")
     watch.feed("content", words(200) + "\n" + words(100))
@@ -187,4 +197,4 @@ def test_it_is_suspicious_before_it_is_certain() -> None:
 
 
 def test_drift_can_be_switched_off() -> None:
-    assert first(rows(RECORDS["a tuple"], 200), rules=replace(BALANCED, drift=False)) is None
+    assert first(rows(RECORDS["a tuple"], 400), rules=replace(BALANCED, drift=False)) is None
