@@ -20,9 +20,9 @@ _TO_FILL = re.compile(r"__|\.{4}|\[ ?\]|☐|□")
 _MARKER = re.compile(r"[ \t>*#-]*\Z")
 _ENDS = frozenset(".):]")
 """Behind the running number of an item."""
-_WORD = re.compile(r"(?<!\w)[^\W\d_]{2,}(?!\w)")
-_NOTABLE = 3
-"""Letters of a word that makes a record say something."""
+_WORD = re.compile(r"(?<!\w)[^\W\d_]{3,}(?!\w)")
+_SPOKEN = 2
+"""Words before the count with which it is no variable's value."""
 _ITEM, _VARIED = 8, 3
 """Letters and digits of an item that say something, whatever they are, and how many of them differ."""
 _JOINTS = frozenset("-:./,'")
@@ -56,10 +56,10 @@ def worth(line: str, steps: Sequence[int], *, thinking: bool) -> Worth:
 
 
 def _rows(line: str, counter: re.Match[str], item: str, *, thinking: bool) -> int:
-    lead, said = line[: counter.start()], line[counter.end() :]
+    lead, behind = line[: counter.start()], _notable(line[counter.end() :])
     if item and not any(map(str.isalpha, item)):
         return STAMP
-    if not item and not any(len(word) >= _NOTABLE for word in _words(said) - EMPTY):
+    if not item and not behind and len(_notable(lead)) < _SPOKEN:
         written = lead.strip(_BRACKETS) or line.endswith((",", ";"))
         return IDLE_BARE if thinking and not written else BARE
     if thinking:
@@ -77,8 +77,8 @@ def _item(line: str, counter: re.Match[str]) -> str:
     return item if len(core) >= _ITEM and len(set(core)) >= _VARIED else ""
 
 
-def _words(text: str) -> set[str]:
-    return {word.casefold() for word in _WORD.findall(text)}
+def _notable(text: str) -> set[str]:
+    return {word.casefold() for word in _WORD.findall(text)} - EMPTY
 
 
 def _joined(number: re.Match[str]) -> bool:
