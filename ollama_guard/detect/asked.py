@@ -34,7 +34,9 @@ _FEWEST_COUNT, _LONGEST_COUNT = 10, 1000
 _NEAR = 40
 """Characters between two figures that may belong together."""
 _RANGE = re.compile(r"\W*(?:to|until|till|through|and|bis|und|à|a|hasta|y|al?|до|по|到|至|から|부터)?\W*")
-_PRODUCT = re.compile(r"[×x*]|\b(?:of|by|times|with|each|mal|von|je|de|por|di|по)\b|每|各|个|の")
+_PRODUCT = re.compile(
+    r"[×*]|(?<![a-z])x(?![a-z])|\b(?:of|by|times|with|each|mal|von|je|de|por|di|по)\b|每|各|个|の"
+)
 _COMMA = re.compile("[,;、，]")
 
 _WORD = re.compile(r"[^\W_]+")
