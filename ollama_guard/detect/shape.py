@@ -31,6 +31,8 @@ _RULED = 40
 """A unit longer than this is drawn if nine of ten of its marks and letters are those of rules."""
 _SIGN = re.compile(r"(?:([^\w\s])\1*|<\|?(?!(?:br|hr|col|td|th|tr|li|p|div|span|option)>)\w+\|?>)")
 """Tags of a page do stand empty in a row."""
+_CHAIN = re.compile(r"(?=.*\d)(?=.*[^\d])[\d.:/*+=_-]+")
+"""Numbers that marks join without a blank, ".1.1.1": no file has two hundred characters of that."""
 _JOINERS = frozenset("\u200d\ufe0f\ufe0e\u20e3")
 _FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})", re.MULTILINE)
 _CELL = re.compile(r"^[ \t]*(?:\||</?t[rdh]\b)", re.MULTILINE | re.IGNORECASE)
@@ -139,7 +141,7 @@ def monotone(unit: str) -> bool:
 
 def _flat(unit: str, core: set[str]) -> bool:
     """Whether a core is padding or a matrix rather than words: "0 0 1 ", "ffffff ", but not "ha " or "G"."""
-    if len(core) > 2:
+    if len(core) > 2 or _CHAIN.fullmatch(unit):
         return False
     if len(unit) > _CHANT or not all(char.isalpha() for char in core):
         return True

@@ -227,5 +227,5 @@ def test_a_block_of_several_lines_of_code_needs_less_than_one_line_over_and_over
 
 def test_a_path_that_goes_on_in_code_is_no_data() -> None:
     path, zeros = (by_table(CONTENT, text, Region.LINE).verdict for text in ("/100", "0 "))
-    assert path == 600
+    assert path == 240
     assert zeros > path

@@ -102,3 +102,13 @@ def test_figures_and_words() -> None:
 )
 def test_a_sign_stands_alone_on_its_line(unit: str, expected: bool) -> None:
     assert shape.is_sign(unit) is expected
+
+
+@pytest.mark.parametrize("unit", [".1", "1.1", "/100", "0:", "1-1-", "1=1*"])
+def test_numbers_that_marks_join_without_a_blank_are_no_padding(unit: str) -> None:
+    assert shape.shape_of(unit) is Shape.TEXT
+
+
+@pytest.mark.parametrize("unit", ["0", "00", "0 ", "0, ", "0,", "1 0 ", "ff", "0\n", "0.0 "])
+def test_zeros_and_rows_of_them_are_padding(unit: str) -> None:
+    assert shape.shape_of(unit) is Shape.FLAT
