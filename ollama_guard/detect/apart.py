@@ -9,7 +9,7 @@ from typing import Generic, Protocol, TypeVar
 from ollama_guard.detect.finding import Finding
 from ollama_guard.detect.page import Page
 from ollama_guard.detect.rows import Rows
-from ollama_guard.detect.tracker import Hit
+from ollama_guard.detect.run import Hit
 from ollama_guard.detect.variant import Variant
 
 Seen = TypeVar("Seen")

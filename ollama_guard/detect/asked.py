@@ -6,9 +6,8 @@ Read only when a verdict is near. A false yes costs delay, a false no stops what
 import re
 from collections.abc import Callable
 from functools import cached_property
-from itertools import pairwise
 
-from ollama_guard.detect import numerals, shape, wishes
+from ollama_guard.detect import counts, shape, wishes
 from ollama_guard.detect.fold import Fold, Text
 from ollama_guard.detect.wishes import Wishes
 from ollama_guard.history import Talk
@@ -26,18 +25,6 @@ _SLOW = 200_000
 _SIGN = 4
 """A unit up to this length is taken for the thing that is asked for, whether or not it is named."""
 _MANY = 10
-
-_FIGURE = re.compile(r"(?<![a-z\d_.,])\d{1,6}(?![a-z\d_]|[.,]\d)")
-_FEWEST_COUNT, _LONGEST_COUNT = 10, 1000
-"""A larger number in a request is a year, a price or a port, seldom how far to count."""
-
-_NEAR = 40
-"""Characters between two figures that may belong together."""
-_RANGE = re.compile(r"\W*(?:to|until|till|through|and|bis|und|à|a|hasta|y|al?|до|по|到|至|から|부터)?\W*")
-_PRODUCT = re.compile(
-    r"[×*]|(?<![a-z])x(?![a-z])|\b(?:of|by|times|with|each|mal|von|je|de|por|di|по)\b|每|各|个|の"
-)
-_COMMA = re.compile("[,;、，]")
 
 _WORD = re.compile(r"[^\W_]+")
 _DIGITS = re.compile(r"\s*\d[\d\s]*")
@@ -61,20 +48,8 @@ class Asked:
 
     @cached_property
     def upto(self) -> int:
-        """The largest number that the latest turns give for how far to count, or for how many things.
-
-        A figure, a range ("2301 to 2450"), a product ("10 rows of 20"), or the length of a list. 0 for none.
-        """
-        figures = list(_FIGURE.finditer(numerals.in_figures(self._tail)))
-        counts = [int(figure[0]) for figure in figures]
-        for one, two in pairwise(figures):
-            between = one.string[one.end() : two.start()]
-            if len(between) <= _NEAR and _PRODUCT.search(between):
-                counts.append(int(one[0]) * int(two[0]))
-            elif _RANGE.fullmatch(between):
-                counts.append(int(two[0]) - int(one[0]) + 1)
-        counts += [self.lines, max(map(_items, self._talk.turn.splitlines()), default=0)]
-        return max((count for count in counts if _FEWEST_COUNT <= count <= _LONGEST_COUNT), default=0)
+        """How far the latest turns may ask to count, or for how many things. 0 for no number."""
+        return counts.upto(self._tail, self._talk.turn, self.lines)
 
     @cached_property
     def _talk(self) -> Talk:
@@ -159,8 +134,3 @@ class Asked:
         words = _WORD.findall(unit.casefold() * 2)
         words = words[1:-1] or words
         return bool(words) and all(word in self._tail for word in set(words) - {"0"})
-
-
-def _items(line: str) -> int:
-    """How many things a line lists."""
-    return len(_COMMA.findall(line)) + 1

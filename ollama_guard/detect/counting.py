@@ -11,7 +11,7 @@ from enum import Enum
 from itertools import pairwise
 
 _NUMBER = re.compile(r"\d+")
-_LONGEST = 15
+DIGITS = 15
 """Digits of a number that can be a counter."""
 _STEADY = 0.9
 """Share of the steps that must be alike: models skip a number or begin anew now and then."""
@@ -72,7 +72,7 @@ def _only_counters(copies: Sequence[str]) -> bool:
 
 def _counts(values: Sequence[str]) -> bool:
     """Whether these are a counter's: it goes on by the same step, or stands still."""
-    if max(map(len, values)) > _LONGEST:
+    if max(map(len, values)) > DIGITS:
         return False
     numbers = [int(value) for value in values]
     steps = Counter(two - one for one, two in pairwise(numbers))

@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.measure import NEVER, Measure
-from ollama_guard.detect.novelty import TOKEN, Novelty
+from ollama_guard.detect.novelty import TOKEN
 from ollama_guard.detect.page import Page
 from ollama_guard.detect.periodic import describe
+from ollama_guard.detect.prosaic import Prose
 
 _EVERY, _BETWEEN, _SLACK = 2048, 3, 64
 """Characters between two looks. So many more are between them, so far behind where a verdict is expected."""
@@ -34,8 +35,6 @@ _ENDURED = 0.6
 """Share of the latest shingles that must stand one unit back. (Three edits in fifty words leave 0.76.)"""
 _LATEST, _LATEST_MOST = 20, 150
 """Shingles that count as the latest ones: a unit's, within these bounds."""
-
-
 _NUMBERS = 0.8
 """Share of numbers that must come again with the words. In work they change."""
 
@@ -53,10 +52,10 @@ class Copies(NamedTuple):
 class Edited:
     """One channel's prose, watched for copies that are edited."""
 
-    def __init__(self, novelty: Novelty, measure: Measure, page: Page) -> None:
-        self._novelty = novelty
+    def __init__(self, measure: Measure, page: Page) -> None:
         self._measure = measure
         self._page = page
+        self._prose = Prose(page)
         self._next = 2 * _EVERY
         self._expected, self._left = NEVER, 0
         self._found = Copies(0, 0, 0, 0, 0)
@@ -69,9 +68,11 @@ class Edited:
         self._left -= 1
         if length >= self._next:
             self._next, self._left = self._next + _EVERY, _BETWEEN
+        if not self._prose.ends(length):
+            return None
         begin = max(0, length - _LOOKED_AT)
         text = self._page.text(begin, length)
-        if not self._novelty.is_prose() or not _is_familiar(text):
+        if not _is_familiar(text):
             return None
         if self._measure.apart:
             begin, _, code = self._page.pieces(begin, length)[-1]

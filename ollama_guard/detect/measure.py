@@ -9,8 +9,9 @@ from ollama_guard.detect.asked import Asked
 from ollama_guard.detect.fold import Text
 from ollama_guard.detect.regions import Region
 from ollama_guard.detect.rules import ANY, ChannelRules, Table
+from ollama_guard.detect.run import Goal
 from ollama_guard.detect.shape import Shape
-from ollama_guard.detect.tracker import NEAR, Goal, Tier
+from ollama_guard.detect.tracker import NEAR, Tier
 
 NEVER = 1 << 50
 _REMEMBERED = 1 << 14
@@ -84,9 +85,9 @@ class Measure:
         if not self._rules.unit_min <= size <= self._rules.unit_max:
             return NEVER
         needed = _EDITED * max(mass(self._rules.counter, size), mass(self._rules.text, size))
-        return max(math.ceil(needed * self.scale), self.counted(size, equal=False, spoken=False))
+        return max(math.ceil(needed * self.scale), self.counted(size))
 
-    def counted(self, size: int, *, equal: bool, spoken: bool) -> int:
+    def counted(self, size: int, *, equal: bool = False, spoken: bool = False) -> int:
         """The repeated characters that a number in the request may have asked for, of units of this size.
 
         equal: they are items of a list, the same but for its numbers; spoken: and they say something.

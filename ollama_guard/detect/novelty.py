@@ -5,40 +5,28 @@ before. A number, name or path that is new makes four new shingles, so work that
 """
 
 import re
-from string import ascii_letters
 
-from ollama_guard.detect import shape
 from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.page import Page
+from ollama_guard.detect.prosaic import HAN, Prose
 from ollama_guard.detect.rules import Bar
 
-_HAN = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-TOKEN = re.compile(rf"[{_HAN}]|[^\W\d_{_HAN}]+|\d+|[^\w\s]|_")
-_SINGLE = rf"[{_HAN}]|[^\w\s]|_"
-_TOKENS = re.compile(rf"([^\W\d_{_HAN}]+|\d+)|((?:{_SINGLE})(?:{_SINGLE}|\s)*)")
+TOKEN = re.compile(rf"[{HAN}]|[^\W\d_{HAN}]+|\d+|[^\w\s]|_")
+_SINGLE = rf"[{HAN}]|[^\w\s]|_"
+_TOKENS = re.compile(rf"([^\W\d_{HAN}]+|\d+)|((?:{_SINGLE})(?:{_SINGLE}|\s)*)")
 """A word, or some tokens of one character each, with the blanks between: one by one they take longer."""
 _DENSE = "\u3040"
 """From here on a character is seldom a letter of a longer word."""
 _ASCII_TOKEN = re.compile(r"[a-z]+|\d+|[^a-z0-9\s]")  # the same for lower-case ASCII, twice as fast
-_WORD = re.compile(rf"[^\W_{_HAN}]*")
+_WORD = re.compile(rf"[^\W_{HAN}]*")
 _MARK = re.compile(r"^[ \t>]*\d+[.)](?=\s)|\*\*", re.MULTILINE)
 """Numbers of a list and marks of emphasis: they are new in each line, and say nothing."""
-_PROSE_SYMBOLS = re.compile(r"[*#]")
-_NO_LETTERS = dict.fromkeys(map(ord, ascii_letters))
 _SHINGLE = 4
 _WINDOW = 400
 """Shingles looked at: some 1,700 characters of prose."""
 _GENERATION = 6000
 """Shingles remembered at least; twice as many at most (1 MB)."""
 _LONGEST_WORD = 64
-_SAMPLE = 2400
-_LONG = 16
-"""Mean length of a word from which text is no prose but encoded data. (Scripts without blanks apart.)"""
-_IDEOGRAPH = re.compile(rf"[{_HAN}\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
-_FEW = 60
-"""Different characters that are sooner counted one by one."""
-_LETTERS = 0.65
-"""Share of letters from which the latest text is prose. Tables, code and figures are left alone."""
 
 
 class Novelty:
@@ -56,7 +44,7 @@ class Novelty:
         self._sum = 0
         self._held = 0  # shingles since the share has been high enough without a break
         self._onset = 0
-        self._hopeless = 0  # up to this length the latest text cannot be prose
+        self._prose = Prose(page)
 
     def feed(self, text: str) -> int | None:
         """Append raw text that the page already holds; the length of the text, if it is a verdict now."""
@@ -71,7 +59,7 @@ class Novelty:
             self._count(tokens[begin : begin + _WINDOW])
         if self._held < self._bar.windows * _WINDOW:
             return None
-        return self._length if self.is_prose() else None
+        return self._length if self._prose.ends(self._length) else None
 
     def skip(self, text: str) -> None:
         """Text that is not looked at. No phrase reaches over it."""
@@ -133,26 +121,6 @@ class Novelty:
             if self._held == 1:
                 self._onset = self._length
 
-    def is_prose(self) -> bool:
-        """Whether the latest text is prose, and no table, code or data.
-
-        Where it is far from that, it is not looked at again before it can be: a character more brings one
-        letter at most, or half a word.
-        """
-        if self._length < self._hopeless:
-            return False
-        text = self._page.text(self._length - _SAMPLE, self._length)
-        letters = _letters(text)
-        if letters < _LETTERS * len(text):
-            self._hopeless = self._length + int(_LETTERS * len(text) - letters)
-            return False
-        words, ideographs = len(text.split()), len(_IDEOGRAPH.findall(text))
-        if words * _LONG < len(text) and ideographs * 3 < letters:
-            more = min(2 * (len(text) // _LONG - words), (letters - 3 * ideographs) // 4)
-            self._hopeless = self._length + more - 2
-            return False
-        return shape.indented(text) < 0.5 and shape.symbols(_PROSE_SYMBOLS.sub("", text) or " ") < 0.05
-
 
 def _in_turn(shingles: list[int], counts: dict[int, int], times: int) -> bytes:
     """Which of the shingles were known at their own place. counts: at the first of each; then at the last."""
@@ -184,12 +152,3 @@ def _unfinished(text: str) -> int:
     word = _WORD.match(text[: -_LONGEST_WORD - 1 : -1])
     size = len(word[0]) if word else 0
     return size if size < _LONGEST_WORD else 0
-
-
-def _letters(text: str) -> int:
-    if text.isascii():  # in text that stays near a verdict this is asked at every block
-        return len(text) - len(text.translate(_NO_LETTERS))
-    kinds = set(text)
-    if len(kinds) > _FEW:
-        return sum(map(str.isalpha, text))
-    return sum(map(text.count, filter(str.isalpha, kinds)))

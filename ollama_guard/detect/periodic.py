@@ -6,7 +6,8 @@ from ollama_guard.detect import shape
 from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.measure import Measure
 from ollama_guard.detect.page import Page
-from ollama_guard.detect.tracker import Goal, Hit, Run, Tracker
+from ollama_guard.detect.run import Goal, Hit, Run
+from ollama_guard.detect.tracker import Tracker
 
 UNIT_SHOWN = 400
 

@@ -9,15 +9,14 @@ of what is a verdict here.
 from collections import deque
 from typing import NamedTuple
 
+from ollama_guard.detect.counting import DIGITS
 from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.fold import Fold
 from ollama_guard.detect.measure import NEVER, Measure
 from ollama_guard.detect.periodic import describe
 from ollama_guard.detect.records import NUMBER, worth
-from ollama_guard.detect.tracker import Hit, Run
+from ollama_guard.detect.run import Hit, Run
 
-_DIGITS = 15
-"""Of a number that may be a counter."""
 _LONGEST = 1000
 """Characters of a line that may be a row. (Longer units are left to the search for repetition.)"""
 _TOGETHER = 8
@@ -174,7 +173,7 @@ def _row(line: str, end: int) -> Row | None:
     if "0" not in template:
         return None
     found = NUMBER.findall(line)
-    if max(map(len, found)) > _DIGITS:
+    if max(map(len, found)) > DIGITS:
         return None
     numbers = [int(number, 0 if number[:2] in {"0x", "0X"} else 10) for number in found]
     return Row(line, template, numbers, end)

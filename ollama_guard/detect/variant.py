@@ -17,7 +17,8 @@ from ollama_guard.detect.page import Page
 from ollama_guard.detect.periodic import describe
 from ollama_guard.detect.regions import Region
 from ollama_guard.detect.rules import WatchRules
-from ollama_guard.detect.tracker import Goal, Hit, Run, Tracker
+from ollama_guard.detect.run import Goal, Hit, Run
+from ollama_guard.detect.tracker import Tracker
 
 _IN_PROSE = 1.5
 """Folded text repeats a little more easily than the text itself."""
@@ -179,7 +180,7 @@ class Drift(Variant):
         if factor <= 0:
             return Goal(NEVER, NEVER)
         verdict = self._measure.goal(copy.folded, Region.PROSE, Text.NUMBERS).times(factor).verdict
-        verdict = max(verdict, self._measure.counted(len(copy.folded), equal=False, spoken=False))
+        verdict = max(verdict, self._measure.counted(len(copy.folded)))
         # Numbered cases are common: no suspicion before it is warranted.
         return Goal(verdict * 3 // 4, verdict)
 

@@ -118,8 +118,7 @@ class _Watched(_Channel):
             families.append(Drift(measure, rules, page))
         rows = [Rows(measure)] if rules.drift else []
         novelty = Novelty(own.novelty, page) if rules.novelty and own.novelty else None
-        edited = rules.drift and novelty is not None and not own.escaped
-        self._edited = Edited(novelty, measure, page) if novelty is not None and edited else None
+        self._edited = Edited(measure, page) if rules.drift and not own.escaped else None
         self._apart = measure.apart
         self._families: Sequence[Variant | Rows | Seamed | RowsOfProse] = [*families, *rows]
         self._novelty: Novelty | ProseOnly[int] | None = novelty

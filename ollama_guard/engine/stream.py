@@ -230,12 +230,7 @@ HANDLERS: dict[State, dict[type, Handler]] = {
         Closed: Exchange._closed,
         Failed: Exchange._broke,
     },
-    State.GUARDING: {
-        **_ALWAYS,
-        Bytes: Exchange._bytes,
-        Closed: Exchange._closed,
-        Failed: Exchange._broke,
-    },
+    State.GUARDING: {**_ALWAYS, Bytes: Exchange._bytes, Closed: Exchange._closed, Failed: Exchange._broke},
     State.PIPING: {**_ALWAYS, Bytes: Exchange._pipe, Closed: Exchange._piped, Failed: Exchange._pipe_broke},
     State.REFUSED: {
         **_ALWAYS,

@@ -3,6 +3,10 @@
 import random
 from collections.abc import Iterator
 
+from ollama_guard.detect.finding import Finding
+from ollama_guard.detect.rules import BALANCED, WatchRules
+from ollama_guard.detect.watch import Watch
+
 _SYLLABLES = (
     "ra ton mel si qua ver lo ni dex pro hul ka zen bri fo gam ut pel sor ch en da vo ster il om rek th a"
 )
@@ -169,3 +173,15 @@ IN_PLACES: dict[str, str] = {
     "in a table": "| a | b |\n|---|---|\n| ",
     "in JSON": '{"answer": "',
 }
+
+
+def first(
+    text: str, channel: str = "content", *, size: int = 4, rules: WatchRules = BALANCED, prompt: str = ""
+) -> Finding | None:
+    """The first finding of a watch that is fed the text in deltas of this size."""
+    watch = Watch(rules, prompt=prompt)
+    for delta in deltas(text, size):
+        finding = watch.feed(channel, delta)
+        if finding is not None:
+            return finding
+    return None

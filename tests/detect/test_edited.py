@@ -1,15 +1,15 @@
 """Prose that comes again with small edits in each copy."""
 
 import random
+import re
 from dataclasses import replace
 
 import pytest
 
 from ollama_guard.detect.edited import copies
-from ollama_guard.detect.finding import Finding, Kind
-from ollama_guard.detect.rules import BALANCED, WatchRules
-from ollama_guard.detect.watch import Watch
-from tests.detect.material import deltas, words
+from ollama_guard.detect.finding import Kind
+from ollama_guard.detect.rules import BALANCED
+from tests.detect.material import first, words
 
 BEFORE = words(1500) + "\n\n"
 
@@ -30,17 +30,6 @@ def edited(count: int, size: int, edits: int, seed: int = 1) -> str:
                 del unit[place]
         said.append(" ".join(unit))
     return "\n\n".join(said)
-
-
-def first(
-    text: str, channel: str = "content", *, prompt: str = "", rules: WatchRules = BALANCED, size: int = 8
-) -> Finding | None:
-    watch = Watch(rules, prompt=prompt)
-    for delta in deltas(text, size):
-        finding = watch.feed(channel, delta)
-        if finding is not None:
-            return finding
-    return None
 
 
 @pytest.mark.parametrize(("size", "edits", "most"), [(120, 1, 56), (300, 3, 48), (900, 8, 20), (2000, 9, 12)])
@@ -102,14 +91,23 @@ def test_cases_are_told_by_their_numbers() -> None:
 
 
 def test_code_is_no_prose() -> None:
-    lines = "".join(f"    self.{word} = config.get('{word}', default=None)\n" for word in words(4000).split())
-    assert first(lines) is None
+    call = "    client = connect(path, default=None, strict=True, owner={}, retries=None, cache=None)\n"
+    code = "".join(map(call.format, random.Random(1).choices(words(90).split(), k=300)))
+    assert copies(code[:24_000]) is not None
+    assert first(code) is None
+    assert first(re.sub(r"[^a-z\n]+", " ", code.lower())) is not None
 
 
 def test_where_code_is_left_out_no_copy_in_it_is_a_verdict() -> None:
     off = replace(BALANCED, content=replace(BALANCED.content, code=0.0))
     assert first("```\n" + edited(80, 300, 3), rules=off) is None
     assert first("```\nx = 1\n```\n" + edited(80, 300, 3), rules=off) is not None
+
+
+def test_it_is_found_without_the_family_that_counts_what_is_new() -> None:
+    finding = first(BEFORE + edited(80, 300, 3), rules=replace(BALANCED, novelty=False))
+    assert finding is not None
+    assert finding.kind is Kind.DRIFT
 
 
 def test_drift_switches_it_off() -> None:

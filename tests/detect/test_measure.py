@@ -9,7 +9,7 @@ from ollama_guard.detect.asked import Asked
 from ollama_guard.detect.measure import NEVER, Measure, by_span, by_table, copies, mass
 from ollama_guard.detect.regions import Region
 from ollama_guard.detect.rules import BALANCED, STRICT, Band, ChannelRules
-from ollama_guard.detect.tracker import Goal
+from ollama_guard.detect.run import Goal
 
 CONTENT, REASONING = BALANCED.content, BALANCED.reasoning
 

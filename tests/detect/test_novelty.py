@@ -9,7 +9,8 @@ from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.novelty import TOKEN, Novelty, _tokens
 from ollama_guard.detect.page import Page
 from ollama_guard.detect.rules import BALANCED, Bar
-from ollama_guard.detect.tracker import Goal, Tracker
+from ollama_guard.detect.run import Goal
+from ollama_guard.detect.tracker import Tracker
 from ollama_guard.detect.watch import Watch
 from tests.detect.material import HEALTHY, deltas, words
 

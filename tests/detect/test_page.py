@@ -1,6 +1,7 @@
 from ollama_guard.detect.page import Page
 from ollama_guard.detect.regions import Region
-from ollama_guard.detect.tracker import Goal, Tracker
+from ollama_guard.detect.run import Goal
+from ollama_guard.detect.tracker import Tracker
 from tests.detect.material import words
 
 

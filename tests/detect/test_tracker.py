@@ -3,7 +3,8 @@ import string
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ollama_guard.detect.tracker import FAR, NEAR, Goal, Hit, Run, Tier, Tracker
+from ollama_guard.detect.run import Goal, Hit, Run
+from ollama_guard.detect.tracker import FAR, NEAR, Tier, Tracker
 
 WINDOW = 2_000
 MASS = FAR.anchor + FAR.stride

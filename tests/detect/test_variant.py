@@ -2,19 +2,10 @@ from dataclasses import replace
 
 import pytest
 
-from ollama_guard.detect.finding import Finding, Kind
+from ollama_guard.detect.finding import Kind
 from ollama_guard.detect.rules import BALANCED
 from ollama_guard.detect.watch import BLOCK, Watch
-from tests.detect.material import deltas, words
-
-
-def first(text: str, channel: str = "content", *, prompt: str = "") -> Finding | None:
-    watch = Watch(BALANCED, prompt=prompt)
-    for delta in deltas(text, 5):
-        finding = watch.feed(channel, delta)
-        if finding is not None:
-            return finding
-    return None
+from tests.detect.material import deltas, first, words
 
 
 def variants(count: int) -> str:

@@ -5,27 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ollama_guard.detect.finding import Finding, Kind
+from ollama_guard.detect.finding import Kind
 from ollama_guard.detect.novelty import Novelty
 from ollama_guard.detect.page import Page
 from ollama_guard.detect.rows import Rows
-from ollama_guard.detect.rules import BALANCED, STRICT, Band, WatchRules, with_spans
+from ollama_guard.detect.rules import BALANCED, STRICT, Band, with_spans
 from ollama_guard.detect.variant import Drift, Variant
 from ollama_guard.detect.watch import MAX_CHANNELS, Watch, _Watched
 from tests.bench import near
-from tests.detect.material import HEALTHY, IN_PLACES, LOOPS, deltas, loop, words
-
-
-def first(
-    text: str, channel: str = "content", *, size: int = 4, rules: WatchRules = BALANCED, prompt: str = ""
-) -> Finding | None:
-    watch = Watch(rules, prompt=prompt)
-    for delta in deltas(text, size):
-        finding = watch.feed(channel, delta)
-        if finding is not None:
-            return finding
-    return None
-
+from tests.detect.material import HEALTHY, IN_PLACES, LOOPS, deltas, first, loop, words
 
 # --- what must never be stopped ---
 

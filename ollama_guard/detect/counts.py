@@ -1,0 +1,38 @@
+"""How far a request says to count, or how many things it asks for.
+
+A figure, a range ("2301 to 2450"), a product ("10 rows of 20"), or the length of a list. Read generously: it
+only raises what a counter needs.
+"""
+
+import re
+from itertools import pairwise
+
+from ollama_guard.detect import numerals
+
+_FIGURE = re.compile(r"(?<![a-z\d_.,])\d{1,6}(?![a-z\d_]|[.,]\d)")
+_FEWEST, _LONGEST = 10, 1000
+"""A larger number in a request is a year, a price or a port, seldom how far to count."""
+_NEAR = 40
+"""Characters between two figures that may belong together."""
+_RANGE = re.compile(r"\W*(?:to|until|till|through|and|bis|und|à|a|hasta|y|al?|до|по|到|至|から|부터)?\W*")
+_PRODUCT = re.compile(
+    r"[×*]|(?<![a-z])x(?![a-z])|\b(?:of|by|times|with|each|mal|von|je|de|por|di|по)\b|每|各|个|の"
+)
+_COMMA = re.compile("[,;、，]")
+
+
+def upto(said: str, turn: str, lines: int) -> int:
+    """The largest of these numbers, 0 for none.
+
+    said: the latest turns, in lower case; turn: the last one, which may be a list; lines: of that one.
+    """
+    figures = list(_FIGURE.finditer(numerals.in_figures(said)))
+    found = [int(figure[0]) for figure in figures]
+    for one, two in pairwise(figures):
+        between = one.string[one.end() : two.start()]
+        if len(between) <= _NEAR and _PRODUCT.search(between):
+            found.append(int(one[0]) * int(two[0]))
+        elif _RANGE.fullmatch(between):
+            found.append(int(two[0]) - int(one[0]) + 1)
+    found += [lines, max((len(_COMMA.findall(line)) + 1 for line in turn.splitlines()), default=0)]
+    return max((count for count in found if _FEWEST <= count <= _LONGEST), default=0)
