@@ -6,6 +6,7 @@ takes such marks away, so there a seam is put in their place; and what stands in
 
 from typing import Generic, Protocol, TypeVar
 
+from ollama_guard.detect.chains import Chains
 from ollama_guard.detect.finding import Finding
 from ollama_guard.detect.page import Page
 from ollama_guard.detect.rows import Rows
@@ -77,10 +78,10 @@ class ProseOnly(Generic[Seen]):
         return seen
 
 
-class RowsOfProse(ProseOnly[Hit]):
-    """Rows that stand in no code."""
+class LinesOfProse(ProseOnly[Hit]):
+    """Rows or chains that stand in no code."""
 
-    def __init__(self, rows: Rows, page: Page) -> None:
-        super().__init__(rows, page)
-        self.alarming = rows.alarming
-        self.place = rows.place
+    def __init__(self, family: Rows | Chains, page: Page) -> None:
+        super().__init__(family, page)
+        self.alarming = family.alarming
+        self.place = family.place

@@ -19,6 +19,8 @@ _REFRAIN = 300
 _LABEL = 24
 """Characters of an answer to one of many lines, its line break among them."""
 _MOST_LINES = 1000
+_SHOWN = 12
+"""Lines of the latest turn that are looked at for a list to go on with."""
 _PIECE = 1024
 _SLOW = 200_000
 """Characters that are folded of a conversation beyond ASCII: 15 ms or so."""
@@ -63,6 +65,11 @@ class Asked:
     def lines(self) -> int:
         """How many lines the latest turn has, each of which may be answered."""
         return min(_MOST_LINES, sum(1 for line in self._talk.turn.splitlines() if line.strip()))
+
+    @cached_property
+    def shown(self) -> list[str]:
+        """The last lines of the latest turn."""
+        return [line for line in self._talk.turn[-_TAIL:].splitlines() if line.strip()][-_SHOWN:]
 
     def wants(self, unit: str, text: Text = Text.RAW, *, escaped: bool = False) -> bool:
         """Whether a repetition of this unit (of raw or folded text) is to be expected.

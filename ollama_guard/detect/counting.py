@@ -18,6 +18,9 @@ _STEADY = 0.9
 _FEWEST = 4
 _TOGETHER = 8
 """Numbers that may take turns."""
+_CYCLES, _TELLING, _MOSTLY = 3, 2, 0.7
+"""Rounds of numbers that grow by zeros, the first one included; the digits with which a number tells itself
+from others; the share that must come again."""
 _MARKER = re.compile(r"^[ \t>*#-]*\d+[.)](?=\s)", re.MULTILINE)
 
 
@@ -27,6 +30,7 @@ class Course(Enum):
     MARKED = "marked"  # a counter that is only the marker of list items; the items are equal
     NAMED = "named"  # the same, but the items are named by it: "7. Item 7"
     COUNTED = "counted"  # a counter in the text
+    GROWN = "grown"  # numbers that come again in the same order, each with more zeros
     VARIED = "varied"  # anything else
 
 
@@ -47,7 +51,19 @@ def course_of_numbers(copies: Sequence[str]) -> Course:
         groups = ["".join(copies[at : at + together]) for at in range(first, len(copies), together)]
         if len({_NUMBER.sub("0", group) for group in groups}) == 1 and _only_counters(groups):
             return Course.COUNTED
-    return Course.VARIED
+    return Course.GROWN if _grown(copies) else Course.VARIED
+
+
+def _grown(copies: Sequence[str]) -> bool:
+    """Whether the latest numbers are earlier ones with zeros behind: "417, 529, … 4170, 5290, … 41700"."""
+    numbers = [match[0] for copy in copies for match in _NUMBER.finditer(copy)]
+    values = [number.rstrip("0") for number in numbers]
+    for back in range(1, len(values) // _CYCLES):
+        latest = range(len(values) - (_CYCLES - 1) * back, len(values))
+        again = [at for at in latest if values[at] == values[at - back] and numbers[at] != numbers[at - back]]
+        if sum(len(values[at]) >= _TELLING for at in again) >= _MOSTLY * len(latest):
+            return True
+    return False
 
 
 def _without_count(line: str) -> str:

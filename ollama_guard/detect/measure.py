@@ -3,6 +3,7 @@
 import functools
 import math
 from bisect import bisect_left
+from collections.abc import Sequence
 
 from ollama_guard.detect import shape, suspicion
 from ollama_guard.detect.asked import Asked
@@ -47,6 +48,16 @@ class Measure:
         self.thinking = rules.thinking
         self.scale = rules.scale
         self.drift, self.drift_data = rules.drift, rules.drift_data
+
+    @property
+    def shown(self) -> Sequence[str]:
+        """The last lines of the request: a list in it may be one to go on with."""
+        return self._asked.shown
+
+    @property
+    def named(self) -> int:
+        """The largest number of things that the request names; 0 for none."""
+        return self._asked.upto
 
     def look(self, period: int) -> int:
         """The least mass at which a run of this period is worth judging."""

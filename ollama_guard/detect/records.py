@@ -13,6 +13,8 @@ of a table that begin with their count (test data, plans and registers are writt
 records, and forms; nothing but numbers (people ask for counting)."""
 IDLE, IDLE_BARE = 130, 300
 """The same in thought, where nobody asked for them: for those with words, and for nothing but numbers."""
+_BEYOND, _BEYOND_ROWS = 4, 128
+"""Times as many as the request names, and how many rows at least, that are too many of records."""
 
 _BRACKETS = " \t([{<|\"'`*#-"
 """Marks before the count of a record."""
@@ -40,19 +42,25 @@ class Worth(NamedTuple):
 _NONE = Worth(None, "")
 
 
-def worth(line: str, steps: Sequence[int], *, thinking: bool) -> Worth:
-    """What a line is worth whose numbers moved by these steps since the line before."""
+def worth(line: str, steps: Sequence[int], *, thinking: bool, named: int = 0) -> Worth:
+    """What a line is worth whose numbers moved by these steps since the line before.
+
+    named: how many things the request names; 0 for no number.
+    """
     matches = list(NUMBER.finditer(line))
     counters = [match for match, step in zip(matches, steps, strict=False) if step]
     if not counters or len(matches) != len(steps) or any(map(_joined, counters)) or is_markup(line):
-        return _NONE
+        return Worth(IDLE_BARE, "") if thinking and counters else _NONE
     item, values = _item(line, counters[0]), {counter[0] for counter in counters}
     own = item if len(counters) == 1 else ""
     if _TO_FILL.search(line):
         return Worth(VOLUME, own)
     if len(values) < len(counters):
         return _NONE  # what counts twice is a name made of the count: "(7, 'User 7')"
-    return Worth(_rows(line, counters[0], item, thinking=thinking), own)
+    rows = _rows(line, counters[0], item, thinking=thinking)
+    if named and rows in {RECORD, VOLUME}:
+        rows = min(rows, max(_BEYOND_ROWS, _BEYOND * named))
+    return Worth(rows, own)
 
 
 def _rows(line: str, counter: re.Match[str], item: str, *, thinking: bool) -> int:

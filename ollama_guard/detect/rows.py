@@ -7,8 +7,10 @@ of what is a verdict here.
 """
 
 from collections import deque
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from ollama_guard.detect import stale
 from ollama_guard.detect.counting import DIGITS
 from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.fold import Fold
@@ -29,10 +31,14 @@ _LEARNT = 4
 """Units after which it is known what counts in them."""
 _SAID = 8
 """Words of an item that is more than a label."""
+_LATE = 1000
+"""Rows that are a verdict in an answer whatever counts in them: dates, addresses, names with a number."""
+_HELD = 128
+"""Rows that are remembered: those of a unit, and those that stood before a run."""
 
 
 class Row(NamedTuple):
-    """A line with numbers: itself, without them, the numbers, and where it ends."""
+    """A line: itself, without its numbers, these, and where it ends."""
 
     line: str
     template: str
@@ -49,7 +55,7 @@ class Rows:
         self._read = 0
         self._rest = ""
         self._dropped = 0  # characters in the middle of `_rest`
-        self._rows: deque[Row] = deque(maxlen=_TOGETHER)
+        self._rows: deque[Row] = deque(maxlen=_HELD)
         self._begin(0, 0)
 
     def feed(self, text: str) -> Hit | None:
@@ -68,8 +74,7 @@ class Rows:
             end += len(line) + len(self._break)
             if not line or line.isspace():
                 continue
-            row = _row(line, end)
-            if row is None:
+            if (row := _row(line, end)) is None:
                 self._stop()
                 continue
             self._take(row)
@@ -108,15 +113,21 @@ class Rows:
         self._count, self._odd = 0, 0
         self._steps: list[list[int]] = []
         self._due, self._goal = _LOOK, 0
+        self._varied: int | None = None  # different rows before the run, once they were counted
 
     def _take(self, row: Row) -> None:
         rows = self._rows
         if not self._unit or rows[-self._unit].template != row.template:
-            near = (back for back in range(1, len(rows) + 1) if rows[-back].template == row.template)
-            self._begin(next(near, 0), rows[-1].end if rows else 0)
+            self._begin(self._near(row, 0), rows[-1].end if rows else 0)
         if self._unit:
             self._go_on(row)
         rows.append(row)
+
+    def _near(self, row: Row, beyond: int) -> int:
+        """How far back, but farther than this, the nearest row stands that is equal but for its numbers."""
+        rows = self._rows
+        backs = range(beyond + 1, min(len(rows), _TOGETHER) + 1)
+        return next((back for back in backs if rows[-back].template == row.template), 0)
 
     def _go_on(self, row: Row) -> None:
         before = self._rows[-self._unit]
@@ -126,12 +137,10 @@ class Rows:
             self._steps.append(steps)
         elif self._count < _LEARNT * self._unit:
             self._steps[turn] = steps
-        elif not any(steps) or any(
-            new not in {0, old} for old, new in zip(self._steps[turn], steps, strict=True)
-        ):
+        elif _is_odd(self._steps[turn], steps):
             self._odd += 1
-            if self._odd > _ODD * self._count + 1:
-                self._begin(self._unit, row.end)
+            if self._odd > _ODD * self._count + 1:  # numbers may take turns, too: "6:00", "6:30", "7:00"
+                self._begin(self._near(row, self._unit) or self._near(row, 0), row.end)
                 return
         self._count += 1
 
@@ -148,18 +157,51 @@ class Rows:
 
     def _needed(self, unit: list[Row]) -> int:
         """The repeated characters that rows such as these need."""
-        fewest, item, text = 0, "", ""
-        for turn, row in enumerate(unit, self._count - len(unit)):
-            line = row.line.replace("\\t", " ") if self._measure.escaped else row.line
-            text += line + "\n"
-            one = worth(line, self._steps[turn % self._unit], thinking=self._measure.thinking)
-            if one.rows is None:
-                return NEVER
-            fewest, item = max(fewest, one.rows), one.item
+        if not any(map(any, self._steps)):
+            return NEVER  # nothing counts
+        text = "".join(f"{self._plain(row.line)}\n" for row in unit)
+        units, item = self._fewest(unit)
+        varied = self._before(unit)
+        if varied:
+            lines = max(stale.LINES, stale.TO_VARIED * varied)
+            units = min(units, max(stale.ROWS, lines / self._unit))
+        if units >= NEVER:
+            return NEVER
         needed = self._measure.counter(Fold(numbers=True).feed(text), len(text))
         wanted = self._measure.counted(len(text), equal=_says(item), spoken=True)
-        rows = round(fewest * self._measure.scale)
-        return max(needed, rows * len(text) // self._unit, wanted)
+        return max(needed, round(units * self._measure.scale * len(text)), wanted)
+
+    def _fewest(self, unit: list[Row]) -> tuple[float, str]:
+        """The units that are no verdict yet where nothing is known of what stands before; what they say."""
+        fewest, item = 0, ""
+        for row, steps in zip(unit, self._turns(), strict=True):
+            line = self._plain(row.line)
+            one = worth(line, steps, thinking=self._measure.thinking, named=self._measure.named)
+            if one.rows is None:
+                return NEVER if self._measure.escaped else _LATE / self._unit, ""
+            fewest, item = max(fewest, one.rows), one.item
+        return fewest / self._unit, item
+
+    def _before(self, unit: list[Row]) -> int:
+        """How many rows stand before the run that say different things, those in the request included."""
+        if self._varied is None:
+            still = {
+                stale.frame(row.template): [not step for step in steps]
+                for row, steps in zip(unit, self._turns(), strict=True)
+            }
+            before = list(self._rows)[: -self._count - self._unit]
+            full = len(self._rows) == _HELD
+            shown = [] if full else [_row(line, 0) for line in self._measure.shown]
+            self._varied = stale.before(_said(before), _said(shown), still)
+        return self._varied
+
+    def _turns(self) -> list[list[int]]:
+        """How the numbers move in each row of the latest unit."""
+        first = self._count % self._unit
+        return self._steps[first:] + self._steps[:first]
+
+    def _plain(self, line: str) -> str:
+        return line.replace("\\t", " ") if self._measure.escaped else line
 
 
 def _says(item: str) -> bool:
@@ -167,13 +209,26 @@ def _says(item: str) -> bool:
     return bool(item) and (len(item.split()) >= _SAID or not any(map(str.isalpha, item)))
 
 
+def _said(rows: Sequence[Row | None]) -> Iterator[stale.Said]:
+    """What rows say, the latest one first."""
+    return ((row.template, row.numbers) for row in reversed(rows) if row is not None)
+
+
+def _is_odd(usual: list[int], steps: list[int]) -> bool:
+    """Whether the numbers of a row do not go on as they did: a step is made as ever or left out."""
+    if any(usual) and not any(steps):
+        return True
+    return any(new not in {0, old} for old, new in zip(usual, steps, strict=True))
+
+
 def _row(line: str, end: int) -> Row | None:
     """The row that ends here; None if the line can be none."""
-    template = NUMBER.sub("0", line) if len(line) <= _LONGEST else ""
-    if "0" not in template:
+    if len(line) > _LONGEST:
         return None
     found = NUMBER.findall(line)
+    if not found:
+        return Row(line, line, [], end)
     if max(map(len, found)) > DIGITS:
         return None
     numbers = [int(number, 0 if number[:2] in {"0x", "0X"} else 10) for number in found]
-    return Row(line, template, numbers, end)
+    return Row(line, NUMBER.sub("0", line), numbers, end)

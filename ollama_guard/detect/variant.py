@@ -28,8 +28,11 @@ _SLACK = 64
 """The most that is fed at once: marks behind a copy are folded into what follows."""
 _SYMBOLS = 0.07
 """Share of symbols in the raw unit from which it counts as code here."""
-_FIGURES = 0.15
-"""Share of digits from which a unit counts as data: logs, test vectors, measurements."""
+_FIGURES, _MANY_FIGURES = 0.15, 0.25
+"""Share of digits from which a unit counts as data: logs, test vectors, measurements. Up to the second one
+many words are an item of a list, if nothing but its number changes."""
+_STAMPED = re.compile(r"\d[-:./,]\d")
+"""A time or an address, as in a log."""
 
 _LITTLE, _BARE = 200, 2000
 """Copies of what says little in a line of text ("Carl = 12, Carl = 13, "), and of nothing but a number, or of
@@ -38,6 +41,8 @@ a name made of one, in an answer; nobody counts so far unasked."""
 _SPECIAL = re.compile(r"<\|?(?:unused|reserved|special|extra_id|fim|pad|eos|bos|im|eot)\w*\|?>\s*")
 _SEEN = 4
 """Copies beyond the first from which the course of the numbers can be told."""
+_GROWN = 96
+"""Numbers that were looked at before it is said that they grow by zeros."""
 _COMPARED, _COMPARED_SIZE, _COMPARED_NUMBERS = 24, 12_000, 64
 """Copies whose numbers are compared, the folded characters that they may have together, and the same where
 each is but a number."""
@@ -96,8 +101,9 @@ class Variant:
 
     def finding(self, hit: Hit, channel: str) -> Finding:
         """The evidence of a hit."""
-        unit = self._copy(hit.run).raw
-        return describe(self.kind, channel, unit, self._folded.place(hit.run.start), self.place(hit))
+        run, onset = hit.run, self._folded.place(hit.run.start)
+        repeats = (hit.at - run.start) / run.period + 1  # numbers grow: raw lengths do not tell
+        return describe(self.kind, channel, self._copy(run).raw, onset, self.place(hit), repeats=repeats)
 
     def _judge(self, run: Run) -> Goal:
         copy = self._copy(run)
@@ -147,12 +153,20 @@ class Drift(Variant):
         if counter >= patient.verdict:
             return patient
         enough = max(counter * 3 // 4, _SEEN * run.period)
-        if run.need < enough:
-            return patient._replace(again=enough)
+        early = min(enough, _GROWN * run.period) if _is_number(copy) else enough
+        if run.need < early:
+            return patient._replace(again=early)
+        return self._judge_numbers(run, copy, counter, patient)
+
+    def _judge_numbers(self, run: Run, copy: Copy, counter: int, patient: Goal) -> Goal:
+        """What is needed by what the numbers do, of which there are enough. counter: if they but count."""
         found = self._course(run, copy)
-        if found is Course.VARIED:  # so far: look once more when there are twice as many
-            return patient._replace(again=2 * run.need)
+        if found is Course.GROWN:
+            return Goal(run.need, run.need)
         marked = found is Course.MARKED
+        data = not marked and not _says_little(copy) and shape.figures(copy.raw) >= _FIGURES
+        if found is Course.VARIED or data or run.need < counter * 3 // 4:
+            return patient._replace(again=2 * run.need)  # so far: there may be a course in twice as many
         if found is Course.NAMED:
             counter = max(counter, (_LITTLE if self._measure.thinking else _BARE) * run.period)
             patient = patient._replace(verdict=max(counter, patient.verdict))
@@ -204,7 +218,12 @@ def _is_number(copy: Copy) -> bool:
 
 def _says_little(copy: Copy) -> bool:
     """Whether it may be a record of data, a row or a log line: those count by nature."""
-    if copy.region is not Region.PROSE or shape.figures(copy.raw) >= _FIGURES:
+    if copy.region is not Region.PROSE:
+        return True
+    figures = shape.figures(copy.raw)
+    if figures >= _FIGURES and (
+        figures >= _MANY_FIGURES or copy.words <= _WORDS or _STAMPED.search(copy.raw)
+    ):
         return True
     return _coded(copy) and copy.words < _WORDS
 

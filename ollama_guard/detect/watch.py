@@ -8,9 +8,10 @@ places whatever the deltas were. State is bounded: a few windows of text a chann
 from collections.abc import Callable, Sequence
 from operator import itemgetter
 
-from ollama_guard.detect.apart import ProseOnly, RowsOfProse, Seamed
+from ollama_guard.detect.apart import LinesOfProse, ProseOnly, Seamed
 from ollama_guard.detect.asked import Asked
 from ollama_guard.detect.blank import BlankRun, Endless
+from ollama_guard.detect.chains import Chains
 from ollama_guard.detect.edited import Edited
 from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.ignored import NOTHING, Sieve
@@ -116,15 +117,17 @@ class _Watched(_Channel):
             families.append(Variant(measure, rules, page))
         if rules.drift and (own.drift > 0 or own.drift_data > 0):
             families.append(Drift(measure, rules, page))
-        rows = [Rows(measure)] if rules.drift else []
+        lines: list[Rows | Chains] = [Rows(measure)] if rules.drift else []
+        if rules.drift and not own.escaped:
+            lines.append(Chains(measure))
         novelty = Novelty(own.novelty, page) if rules.novelty and own.novelty else None
         self._edited = Edited(measure, page) if rules.drift and not own.escaped else None
         self._apart = measure.apart
-        self._families: Sequence[Variant | Rows | Seamed | RowsOfProse] = [*families, *rows]
+        self._families: Sequence[Variant | Rows | Chains | Seamed | LinesOfProse] = [*families, *lines]
         self._novelty: Novelty | ProseOnly[int] | None = novelty
         if measure.apart:
             seamed = [Seamed(family, page) for family in families]
-            self._families = [*seamed, *(RowsOfProse(family, page) for family in rows)]
+            self._families = [*seamed, *(LinesOfProse(family, page) for family in lines)]
             self._novelty = ProseOnly(novelty, page) if novelty else None
         self._alarmed = False  # whether a family that looks at whole blocks is suspicious
 

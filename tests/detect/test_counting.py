@@ -97,3 +97,24 @@ def test_numbers_may_take_turns_in_a_line() -> None:
         course_of_numbers(numbers("".join(f"{n}{',;'[n * n % 11 % 2]} " for n in range(40)))) is Course.VARIED
     )
     assert course_of_numbers(["1, ", "2, "]) is Course.VARIED
+
+
+def test_numbers_that_grow_by_zeros() -> None:
+    once = ["417", "529", "1041", "36", "77", "984", "12", "650"]
+    grown = [number + "0" * zeros for zeros in range(8) for number in once]
+    assert course_of_numbers([f"{number}, " for number in grown]) is Course.GROWN
+    slips = [f"{number}1, " if turn % 9 == 0 else f"{number}, " for turn, number in enumerate(grown)]
+    assert course_of_numbers(slips) is Course.GROWN
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        [10**power for power in range(15)],
+        [value * 10**power for power in range(14) for value in (1, 2, 5)],  # a scale
+        [417, 529, 1041, 36, 77, 984, 12, 650] * 8,  # the same once more: another family's
+        [n * n for n in range(40, 104)],
+    ],
+)
+def test_other_numbers_do_not_grow_so(numbers: list[int]) -> None:
+    assert course_of_numbers([f"{number}, " for number in numbers]) is not Course.GROWN

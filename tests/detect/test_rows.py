@@ -32,6 +32,32 @@ ALL = STAMPS | RECORDS | OTHERS
 FEWEST = {name: 50 if name in STAMPS else 310 if name in RECORDS else 520 for name in ALL}
 
 
+BY_NATURE = [
+    "{n}\n",
+    "{n}, ",
+    "x = {n}; y = {n};\n",
+    "({n}, 'User {n}', 'active'),\n",
+    "({n}, 'user{n}', 'active'),\n",
+    "{n}. Item {n} of the list\n",
+    "2024-01-{n} the server is up and running\n",
+    "10.0.0.{n} the host is up\n",
+    "12:{n} the host is up\n",
+    "https://example.com/page/{n}/index the page\n",
+    "define_pin({n}, PIN_NAME)\n",
+    '"{n}",FALSE,FALSE,FALSE,TRUE\n',
+    "<tr><td>{n}</td><td>nothing</td></tr>\n",
+]
+
+
+BARE = {
+    "{n}\n",
+    "{n}, ",
+    "define_pin({n}, PIN_NAME)\n",
+    '"{n}",FALSE,FALSE,FALSE,TRUE\n',
+}
+"""Nothing but numbers, names and empty values."""
+
+
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("fence", [False, True])
 def test_rows_in_which_nothing_but_the_count_changes_are_a_verdict_at_last(name: str, fence: bool) -> None:
@@ -58,24 +84,7 @@ def test_as_many_as_people_ask_for_are_left_alone(name: str) -> None:
     assert first(rows(ALL[name], FEWEST[name] - 1, start=1)) is None
 
 
-@pytest.mark.parametrize(
-    "form",
-    [
-        "{n}\n",
-        "{n}, ",
-        "x = {n}; y = {n};\n",
-        "({n}, 'User {n}', 'active'),\n",
-        "({n}, 'user{n}', 'active'),\n",
-        "{n}. Item {n} of the list\n",
-        "2024-01-{n} the server is up and running\n",
-        "10.0.0.{n} the host is up\n",
-        "12:{n} the host is up\n",
-        "https://example.com/page/{n}/index the page\n",
-        "define_pin({n}, PIN_NAME)\n",
-        '"{n}",FALSE,FALSE,FALSE,TRUE\n',
-        "<tr><td>{n}</td><td>nothing</td></tr>\n",
-    ],
-)
+@pytest.mark.parametrize("form", BY_NATURE)
 def test_what_counts_by_nature_is_left_alone(form: str) -> None:
     assert first(rows(form, 900, start=1)) is None
 
@@ -119,6 +128,34 @@ def test_a_number_in_the_request_excuses_equal_items_for_a_while_only() -> None:
     prompt = "List 100 fruits."
     assert first(rows(STAMPS["an item that is a date"], 100, 1), prompt=prompt) is not None
     assert first(rows("{n}. Empty line\n", 500, 1), prompt="Write 500 lines.") is None
+
+
+def test_many_more_records_than_the_request_names_are_a_verdict() -> None:
+    text = rows(RECORDS["a row of a table"], 300)
+    assert first(text, prompt="Write a table of people.") is None
+    finding = first(text, prompt="Write a table of 20 people.")
+    assert finding is not None
+    assert 128 <= finding.repeats <= 130
+    assert first(text, prompt="Write a table of 75 people.") is None
+    assert first(rows(OTHERS["a form"], 300), prompt="Write a form with 20 fields.") is None
+
+
+@pytest.mark.parametrize("form", BY_NATURE)
+def test_a_thousand_rows_are_a_verdict_whatever_counts_in_them(form: str) -> None:
+    finding = first(rows(form, 1400, start=1))
+    if form in BARE:
+        assert finding is None
+    else:
+        assert finding is not None
+        assert 1000 <= finding.repeats <= 1150
+    call = '{"content": "' + rows(form, 1400, start=1).replace('"', '\\"').replace("\n", "\\n") + '"}'
+    assert first(call, "tool:0") is None
+
+
+def test_in_thought_they_are_one_sooner() -> None:
+    finding = first(rows("<step{n}>\n", 600, start=1), "reasoning")
+    assert finding is not None
+    assert 270 < finding.repeats < 290
 
 
 def test_rows_of_nothing_but_their_count_are_a_verdict_in_thought_only() -> None:

@@ -198,3 +198,25 @@ def test_a_setting_can_ask_for_more_copies() -> None:
         watch = Watch(replace(BALANCED, variant_copies=copies))
         findings = [watch.feed("content", delta) for delta in deltas(text, 5)]
         assert any(finding and finding.kind is Kind.VARIANT for finding in findings) is found
+
+
+def test_equal_items_with_a_date_in_them_are_no_data() -> None:
+    item = "{n}. Minutes of the meeting held on 12 May 2019\nThe minutes of that meeting were approved.\n\n"
+    finding = first("".join(item.format(n=n) for n in range(2, 60)))
+    assert finding is not None
+    assert finding.repeats == pytest.approx(19, abs=2)
+    ages = "In {n}, Anna will be {a} and Ben will be {b} years old.\n"
+    assert first("".join(ages.format(n=2025 + n, a=30 + n, b=28 + n) for n in range(60))) is None
+    log = "{n}. 12:30:07 the backup of the hall 10.0.0.4 was done on site at once\n"
+    assert first("".join(log.format(n=n) for n in range(2, 40))) is None
+
+
+@pytest.mark.parametrize("channel", ["content", "reasoning"])
+def test_numbers_in_a_line_that_grow_by_zeros(channel: str) -> None:
+    once = ["417", "529", "1041", "36", "77", "984", "12", "650", "3391", "208"]
+    grown = ", ".join(number + "0" * zeros for zeros in range(14) for number in once)
+    finding = first("Multiples of 7 are " + grown, channel)
+    assert finding is not None
+    assert finding.kind is Kind.DRIFT
+    assert finding.repeats == pytest.approx(97, abs=2)
+    assert first("Squares are " + ", ".join(str(n * n) for n in range(20, 300)), channel) is None

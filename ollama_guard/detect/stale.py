@@ -1,0 +1,66 @@
+"""Lists that went stale: their rows said something new, until nothing but the numbers in them ran on.
+
+Data that is equal by nature (forms, empty places, one status for all) is so from its first row on. A list of
+rivers, prices or people that ends in the same one over and over is none, whatever its numbers are: dates,
+prices and addresses count too.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import compress
+
+ROWS, LINES = 32, 64
+"""Units, and lines, that are a verdict in a list that went stale."""
+TO_VARIED = 2.5
+"""Times as many as there were before: a table may end in a block of reserved places."""
+_VARIED, _SHOWN = 3, 2
+"""Different rows with which a list says something new in each; and those in a request to go on with it."""
+_PHRASE = re.compile(r"[^\W\d_]+(?:[ .&-]+[^\W\d_]+)*")
+"""Words that fill one cell."""
+
+
+Said = tuple[str, Sequence[int]]
+"""A row: its template, and its numbers."""
+
+
+def frame(template: str) -> str:
+    """A row without its words and numbers: equal for all rows of one table."""
+    return _PHRASE.sub("a", template)
+
+
+def before(rows: Iterable[Said], shown: Iterable[Said], still: Mapping[str, Sequence[bool]]) -> int:
+    """How many rows like those of the run stand before it, if they say different things; else 0.
+
+    rows: those of the text, latest first; shown: those of the request before these. still: the frames that
+    rows of the run have, and which of their numbers stand still in it.
+    """
+    count, said, whole = _like(rows, still)
+    if whole:
+        more, asked, _ = _like(shown, still)
+        count += more
+        if any(_words(different) >= _SHOWN for different in asked.values()):
+            return count
+        for form, different in asked.items():
+            said.setdefault(form, set()).update(different)
+    varied = any(len(different) >= _VARIED and _words(different) > 1 for different in said.values())
+    return count if varied else 0
+
+
+def _like(
+    rows: Iterable[Said], still: Mapping[str, Sequence[bool]]
+) -> tuple[int, dict[str, set[tuple[str, ...]]], bool]:
+    """How many rows have these frames, what they say by frame, and whether all of them have."""
+    said: dict[str, set[tuple[str, ...]]] = {}
+    count = 0
+    for template, numbers in rows:
+        form = frame(template)
+        if form not in still:
+            return count, said, False
+        count += 1
+        said.setdefault(form, set()).add((template, *map(str, compress(numbers, still[form]))))
+    return count, said, True
+
+
+def _words(rows: Iterable[tuple[str, ...]]) -> int:
+    """How many rows differ in their words: a value alone that changes and then stands is a measurement."""
+    return len({template for template, *_ in rows})
