@@ -48,7 +48,7 @@ class Chains:
             self._rest = ""
             if hit:
                 return hit
-        if len(self._rest) <= _LONGEST:
+        if len(self._rest) <= _LONGEST:  # else it is none any more
             self._rest += rest
         return None
 
@@ -73,8 +73,11 @@ class Chains:
     def _take(self, member: str, end: int) -> Hit | None:
         """What stands before a sign of equality, and where it ends."""
         core = member.strip()
-        form = NUMBER.sub("0", core) if _is_expression(core) else ""
-        if form != self._form or not form:
+        if not _is_expression(core):
+            self._form = ""
+            return None
+        form = NUMBER.sub("0", core)
+        if form != self._form:
             self._form, self._start, self._count = form, end, 0
             self._members.clear()
         else:
@@ -94,6 +97,6 @@ class Chains:
 
 def _is_expression(text: str) -> bool:
     """Whether it may be what an equation goes on with: no assignment, no item of a list, no row."""
-    if len(text) > _LONGEST or not _MEMBER.fullmatch(text):
+    if len(text) > _LONGEST or "\n" in text or not _MEMBER.fullmatch(text):
         return False
     return _OPERATOR.search(text) is not None and not _WORDS.search(text)

@@ -56,6 +56,7 @@ class Rows:
         self._rest = ""
         self._dropped = 0  # characters in the middle of `_rest`
         self._rows: deque[Row] = deque(maxlen=_HELD)
+        self._nearest: deque[str] = deque(maxlen=_TOGETHER)  # what `_near` finds
         self._begin(0, 0)
 
     def feed(self, text: str) -> Hit | None:
@@ -104,6 +105,7 @@ class Rows:
 
     def _stop(self) -> None:
         self._rows.clear()
+        self._nearest.clear()
         self._unit = 0
 
     def _begin(self, unit: int, start: int) -> None:
@@ -118,10 +120,13 @@ class Rows:
     def _take(self, row: Row) -> None:
         rows = self._rows
         if not self._unit or rows[-self._unit].template != row.template:
-            self._begin(self._near(row, 0), rows[-1].end if rows else 0)
+            self._unit = 0
+            if row.numbers and row.template in self._nearest:
+                self._begin(self._near(row, 0), rows[-1].end)
         if self._unit:
             self._go_on(row)
         rows.append(row)
+        self._nearest.append(row.template)
 
     def _near(self, row: Row, beyond: int) -> int:
         """How far back, but farther than this, the nearest row stands that is equal but for its numbers."""

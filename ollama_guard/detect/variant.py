@@ -39,6 +39,8 @@ _LITTLE, _BARE = 200, 2000
 a name made of one, in an answer; nobody counts so far unasked."""
 
 _SPECIAL = re.compile(r"<\|?(?:unused|reserved|special|extra_id|fim|pad|eos|bos|im|eot)\w*\|?>\s*")
+_SPECIAL_SIZE = 32
+"""Characters of such a token or two, folded."""
 _SEEN = 4
 """Copies beyond the first from which the course of the numbers can be told."""
 _GROWN = 96
@@ -139,6 +141,9 @@ class Drift(Variant):
     kind = Kind.DRIFT
 
     def _judge(self, run: Run) -> Goal:
+        folded = self._tracker.unit(run)
+        if "0" not in folded and len(folded) > _SPECIAL_SIZE:
+            return Goal(NEVER, NEVER)  # without numbers it is the other folding's
         copy = self._copy(run)
         if self._measure.apart and _coded(copy):
             return Goal(NEVER, NEVER)
