@@ -197,7 +197,7 @@ class Rows:
             before = list(self._rows)[: -self._count - self._unit]
             full = len(self._rows) == _HELD
             shown = [] if full else [_row(line, 0) for line in self._measure.shown]
-            self._varied = stale.before(_said(before), _said(shown), still)
+            self._varied = stale.before(_said(before), _said(shown), _said(unit), still)
         return self._varied
 
     def _turns(self) -> list[list[int]]:
