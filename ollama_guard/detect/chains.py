@@ -1,29 +1,35 @@
 """Verdicts on an equation that is written anew without end: "= 25*48 + 129*7 = 10*48 + 129*7 = …".
 
 Folding takes the operators away, so Drift sees but numbers in a row there, as data has them. What stands
-between two signs of equality is compared instead. Nobody works in so many steps of one form.
+between two signs of equality is compared instead. In work each step has new numbers, or all of them count
+("100 = 1 + 99 = 2 + 98"); a loop takes the same few again and again.
 """
 
 import re
 from collections import deque
+from itertools import pairwise
 
-from ollama_guard.detect.counting import Course, course
 from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.measure import Measure
 from ollama_guard.detect.periodic import describe
-from ollama_guard.detect.records import NUMBER
+from ollama_guard.detect.records import NUMBER, value
 from ollama_guard.detect.run import Hit, Run
 
 _LONGEST = 200
 """Characters of a member."""
-_FEWEST, _MASS = 32, 400
+_FEWEST, _MASS = 48, 400
 """Members beyond the first, and their characters, that are a verdict."""
-_COMPARED = 24
-"""Members whose numbers are compared: what counts may have been asked for."""
+_COMPARED, _FEW, _STEADY = 48, 0.7, 0.8
+"""The latest members, whose numbers are compared place by place: the share of different ones up to which they
+come again, and of equal steps from which they count."""
 _MEMBER = re.compile(r"[\w(\[{\\][\w .*+/^×·÷−–()\[\]{}\\!-]*[\w)\]}!]")
 _OPERATOR = re.compile(r"[+*/^×·÷−–(\\-]")
-_WORDS = re.compile(r"(?<![\\a-z])[^\W\d_]{5}|[\w)\]}] +[^\W\d]\w*\Z", re.IGNORECASE)
-"""Words, or the name of something to which the next value belongs."""
+_APART = re.compile(
+    r"(?<![\\a-z])[^\W\d_]{5}"  # words
+    r"|[\w)\]}] +[^\W\d]\w*\Z"  # the name of something to which the next value belongs
+    r"|[\d_)\]}!] +(?:[\w(\[{]|\\q?quad)(?!od\b)",  # a value, and the next item of a list
+    re.IGNORECASE,
+)
 
 
 class Chains:
@@ -59,7 +65,7 @@ class Chains:
 
     def alarming(self) -> bool:
         """Part of the way to a verdict."""
-        return bool(self._form) and self._count >= _FEWEST * 3 // 4
+        return bool(self._form) and self._count >= _FEWEST * 3 // 4 and _comes_again(self._members)
 
     def place(self, hit: Hit) -> int:
         """The length of the text at which the hit fell."""
@@ -84,19 +90,32 @@ class Chains:
             self._count += 1
         self._members.append(member)
         mass = end - self._start
-        if self._count < _FEWEST * self._measure.scale or mass < _MASS or mass < self._wanted():
+        if self._count < _FEWEST * self._measure.scale or mass < _MASS or not _comes_again(self._members):
             return None
         return Hit(Run(len(member) + 1, self._start, mass), end)
-
-    def _wanted(self) -> int:
-        """The characters that a number in the request may have asked for: one that is counted to."""
-        if course(list(self._members)) is Course.VARIED:
-            return 0
-        return self._measure.counted(len(self._members[-1]) + 1)
 
 
 def _is_expression(text: str) -> bool:
     """Whether it may be what an equation goes on with: no assignment, no item of a list, no row."""
     if len(text) > _LONGEST or "\n" in text or not _MEMBER.fullmatch(text):
         return False
-    return _OPERATOR.search(text) is not None and not _WORDS.search(text)
+    return _OPERATOR.search(text) is not None and not _APART.search(text)
+
+
+def _comes_again(members: deque[str]) -> bool:
+    """Whether the members differ by numbers that were there before, and by what counts."""
+    again = False
+    for column in zip(*(NUMBER.findall(member) for member in members), strict=False):
+        different = len(set(column))
+        if different == 1:
+            continue
+        if different <= _FEW * len(column):
+            again = True
+        elif not _counts(column):
+            return False
+    return again
+
+
+def _counts(column: tuple[str, ...]) -> bool:
+    steps = [two - one for one, two in pairwise(map(value, column))]
+    return max(map(steps.count, set(steps))) >= _STEADY * len(steps)

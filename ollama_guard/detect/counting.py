@@ -56,7 +56,10 @@ def course_of_numbers(copies: Sequence[str]) -> Course:
 
 def _grown(copies: Sequence[str]) -> bool:
     """Whether the latest numbers are earlier ones with zeros behind: "417, 529, … 4170, 5290, … 41700"."""
-    numbers = [match[0] for copy in copies for match in _NUMBER.finditer(copy)]
+    text = "".join(copies)
+    if "\n" in text:
+        return False  # a table of powers
+    numbers = _NUMBER.findall(text)
     values = [number.rstrip("0") for number in numbers]
     for back in range(1, len(values) // _CYCLES):
         latest = range(len(values) - (_CYCLES - 1) * back, len(values))

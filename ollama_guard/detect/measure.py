@@ -54,11 +54,6 @@ class Measure:
         """The last lines of the request: a list in it may be one to go on with."""
         return self._asked.shown
 
-    @property
-    def named(self) -> int:
-        """The largest number of things that the request names; 0 for none."""
-        return self._asked.upto
-
     def look(self, period: int) -> int:
         """The least mass at which a run of this period is worth judging."""
         return self.least(period).alarm

@@ -11,14 +11,13 @@ STAMP, RECORD, VOLUME, BARE = 50, 310, 520, 2000
 """Rows that are no verdict yet in an answer: items of nothing but digits, the same in each; records and rows
 of a table that begin with their count (test data, plans and registers are written by the hundred); other
 records, and forms; nothing but numbers (people ask for counting)."""
-IDLE, IDLE_BARE = 130, 300
-"""The same in thought, where nobody asked for them: for those with words, and for nothing but numbers."""
-_BEYOND, _BEYOND_ROWS = 4, 128
-"""Times as many as the request names, and how many rows at least, that are too many of records."""
+IDLE, IDLE_BARE, IDLE_NAMES = 130, 300, 500
+"""The same in thought, where nobody asked for them: for those with words, for nothing but numbers, and for
+dates, addresses and names with a number."""
 
 _BRACKETS = " \t([{<|\"'`*#-"
 """Marks before the count of a record."""
-_TO_FILL = re.compile(r"__|\.{4}|\[ ?\]|☐|□")
+TO_FILL = re.compile(r"__|\.{4}|\[ ?\]|☐|□")
 _MARKER = re.compile(r"[ \t>*#-]*\Z")
 _ENDS = frozenset(".):]")
 """Behind the running number of an item."""
@@ -42,25 +41,24 @@ class Worth(NamedTuple):
 _NONE = Worth(None, "")
 
 
-def worth(line: str, steps: Sequence[int], *, thinking: bool, named: int = 0) -> Worth:
-    """What a line is worth whose numbers moved by these steps since the line before.
+def value(number: str) -> int:
+    """What a number of decimal or hexadecimal digits is."""
+    return int(number, 16 if number[:2] in {"0x", "0X"} else 10)
 
-    named: how many things the request names; 0 for no number.
-    """
+
+def worth(line: str, steps: Sequence[int], *, thinking: bool) -> Worth:
+    """What a line is worth whose numbers moved by these steps since the line before."""
     matches = list(NUMBER.finditer(line))
     counters = [match for match, step in zip(matches, steps, strict=False) if step]
     if not counters or len(matches) != len(steps) or any(map(_joined, counters)) or is_markup(line):
-        return Worth(IDLE_BARE, "") if thinking and counters else _NONE
+        return Worth(IDLE_NAMES, "") if thinking and counters else _NONE
     item, values = _item(line, counters[0]), {counter[0] for counter in counters}
     own = item if len(counters) == 1 else ""
-    if _TO_FILL.search(line):
+    if TO_FILL.search(line):
         return Worth(VOLUME, own)
     if len(values) < len(counters):
         return _NONE  # what counts twice is a name made of the count: "(7, 'User 7')"
-    rows = _rows(line, counters[0], item, thinking=thinking)
-    if named and rows in {RECORD, VOLUME}:
-        rows = min(rows, max(_BEYOND_ROWS, _BEYOND * named))
-    return Worth(rows, own)
+    return Worth(_rows(line, counters[0], item, thinking=thinking), own)
 
 
 def _rows(line: str, counter: re.Match[str], item: str, *, thinking: bool) -> int:

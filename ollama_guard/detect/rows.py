@@ -16,7 +16,7 @@ from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.fold import Fold
 from ollama_guard.detect.measure import NEVER, Measure
 from ollama_guard.detect.periodic import describe
-from ollama_guard.detect.records import NUMBER, worth
+from ollama_guard.detect.records import NUMBER, value, worth
 from ollama_guard.detect.run import Hit, Run
 
 _LONGEST = 1000
@@ -31,7 +31,7 @@ _LEARNT = 4
 """Units after which it is known what counts in them."""
 _SAID = 8
 """Words of an item that is more than a label."""
-_LATE = 1000
+_LATE = 1500
 """Rows that are a verdict in an answer whatever counts in them: dates, addresses, names with a number."""
 _HELD = 128
 """Rows that are remembered: those of a unit, and those that stood before a run."""
@@ -166,8 +166,7 @@ class Rows:
             return NEVER  # nothing counts
         text = "".join(f"{self._plain(row.line)}\n" for row in unit)
         units, item = self._fewest(unit)
-        varied = self._before(unit)
-        if varied:
+        if not self._measure.escaped and (varied := self._before(unit)):
             lines = max(stale.LINES, stale.TO_VARIED * varied)
             units = min(units, max(stale.ROWS, lines / self._unit))
         if units >= NEVER:
@@ -181,7 +180,7 @@ class Rows:
         fewest, item = 0, ""
         for row, steps in zip(unit, self._turns(), strict=True):
             line = self._plain(row.line)
-            one = worth(line, steps, thinking=self._measure.thinking, named=self._measure.named)
+            one = worth(line, steps, thinking=self._measure.thinking)
             if one.rows is None:
                 return NEVER if self._measure.escaped else _LATE / self._unit, ""
             fewest, item = max(fewest, one.rows), one.item
@@ -196,8 +195,8 @@ class Rows:
             }
             before = list(self._rows)[: -self._count - self._unit]
             full = len(self._rows) == _HELD
-            shown = [] if full else [_row(line, 0) for line in self._measure.shown]
-            self._varied = stale.before(_said(before), _said(shown), _said(unit), still)
+            shown = [] if full else [(line, _shown(line)) for line in self._measure.shown]
+            self._varied = stale.before(_said(before), _said(unit), still, shown)
         return self._varied
 
     def _turns(self) -> list[list[int]]:
@@ -214,9 +213,15 @@ def _says(item: str) -> bool:
     return bool(item) and (len(item.split()) >= _SAID or not any(map(str.isalpha, item)))
 
 
-def _said(rows: Sequence[Row | None]) -> Iterator[stale.Said]:
+def _said(rows: Sequence[Row]) -> Iterator[stale.Said]:
     """What rows say, the latest one first."""
-    return ((row.template, row.numbers) for row in reversed(rows) if row is not None)
+    return ((row.template, row.numbers) for row in reversed(rows))
+
+
+def _shown(line: str) -> stale.Said | None:
+    """What a line of the request says, if it may be a row."""
+    row = _row(line, 0)
+    return None if row is None else (row.template, row.numbers)
 
 
 def _is_odd(usual: list[int], steps: list[int]) -> bool:
@@ -235,5 +240,4 @@ def _row(line: str, end: int) -> Row | None:
         return Row(line, line, [], end)
     if max(map(len, found)) > DIGITS:
         return None
-    numbers = [int(number, 0 if number[:2] in {"0x", "0X"} else 10) for number in found]
-    return Row(line, NUMBER.sub("0", line), numbers, end)
+    return Row(line, NUMBER.sub("0", line), list(map(value, found)), end)

@@ -6,22 +6,26 @@ prices and addresses count too.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import compress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import compress, pairwise
 
 ROWS, LINES = 32, 64
 """Units, and lines, that are a verdict in a list that went stale."""
 TO_VARIED = 2.5
 """Times as many as there were before: a table may end in a block of reserved places."""
-_VARIED, _SHOWN = 3, 2
-"""Times as many different rows as in a unit with which a list said something new in each; and those that do
-in a request to go on with it."""
+_RETURNS, _OTHERS = 3, 2
+"""Rows said before, with others in between, from which a list was wavering before it went stale, and the
+different rows that it has no more. Items that are all different, and a tail of equal ones, are a table."""
+_SHOWN, _WORDS = 2, 3
+"""Different rows of a request that is nothing but a list to go on with; words that it may have besides."""
 _PHRASE = re.compile(r"[^\W\d_]+(?:[ .&-]+[^\W\d_]+)*")
 """Words that fill one cell."""
 
 
 Said = tuple[str, Sequence[int]]
 """A row: its template, and its numbers."""
+Shown = Sequence[tuple[str, Said | None]]
+"""Lines, and what they say if they may be rows."""
 Still = Mapping[str, Sequence[bool]]
 """By frame, which of the numbers of a row stand still."""
 
@@ -31,41 +35,43 @@ def frame(template: str) -> str:
     return _PHRASE.sub("a", template)
 
 
-def before(rows: Iterable[Said], shown: Iterable[Said], unit: Iterable[Said], still: Still) -> int:
-    """How many rows like those of the run stand before it, if they say different things; else 0.
+def before(rows: Iterable[Said], unit: Iterable[Said], still: Still, shown: Shown) -> int:
+    """How many rows like those of the run stand before it, if the list was wavering between them; else 0.
 
-    rows: those of the text, latest first; shown: those of the request before these; unit: one of the run.
-    still: the frames that it has, and which of their numbers stand still in it.
+    rows: those of the text, latest first; unit: one of the run; still: the frames that it has, and which of
+    their numbers stand still in it; shown: the request.
     """
-    _, now, _ = _like(unit, still)
-    count, said, whole = _like(rows, still)
-    if whole:
-        more, asked, _ = _like(shown, still)
-        count += more
-        if any(_words(different) >= _SHOWN * _words(now[form]) for form, different in asked.items()):
-            return count
-        for form, different in asked.items():
-            said.setdefault(form, set()).update(different)
-    varied = any(
-        len(different) >= _VARIED * _words(now[form]) and _words(different) > _words(now[form])
-        for form, different in said.items()
-    )
-    return count if varied else 0
+    rows = list(rows)
+    like = list(_like(rows, still))
+    if len(like) == len(rows) and (count := _to_go_on_with(shown, still)):
+        return len(like) + count
+    if len(still) > 1:
+        return 0  # a block of lines, of which some recur by nature
+    now = list(_like(unit, still))
+    known = set[tuple[str, ...]]()
+    returns = 0
+    for one, two in pairwise([*reversed(like), now[0]]):
+        known.add(one)
+        returns += two != one and two in known
+    return len(like) if returns >= _RETURNS and len(known.difference(now)) >= _OTHERS else 0
 
 
-def _like(rows: Iterable[Said], still: Still) -> tuple[int, dict[str, set[tuple[str, ...]]], bool]:
-    """How many rows have these frames, what they say by frame, and whether all of them have."""
-    said: dict[str, set[tuple[str, ...]]] = {}
-    count = 0
+def _to_go_on_with(shown: Shown, still: Still) -> int:
+    """How many rows of these frames end a request that is nothing else, if their words differ; else 0."""
+    said = list(_like((said for _, said in reversed(shown) if said is not None), still))
+    others = shown[: len(shown) - len(said)]
+    if sum(len(line.split()) for line, _ in others) > _WORDS:
+        return 0
+    forms: dict[str, set[str]] = {}
+    for template, *_ in said:
+        forms.setdefault(frame(template), set()).add(template)
+    return len(said) if any(len(different) >= _SHOWN for different in forms.values()) else 0
+
+
+def _like(rows: Iterable[Said], still: Still) -> Iterator[tuple[str, ...]]:
+    """What rows say, as long as they have these frames."""
     for template, numbers in rows:
         form = frame(template)
         if form not in still:
-            return count, said, False
-        count += 1
-        said.setdefault(form, set()).add((template, *map(str, compress(numbers, still[form]))))
-    return count, said, True
-
-
-def _words(rows: Iterable[tuple[str, ...]]) -> int:
-    """How many rows differ in their words: a value alone that changes and then stands is a measurement."""
-    return len({template for template, *_ in rows})
+            return
+        yield template, *map(str, compress(numbers, still[form]))

@@ -15,6 +15,7 @@ from ollama_guard.detect.fold import Folded, Text
 from ollama_guard.detect.measure import NEVER, Measure
 from ollama_guard.detect.page import Page
 from ollama_guard.detect.periodic import describe
+from ollama_guard.detect.records import TO_FILL
 from ollama_guard.detect.regions import Region
 from ollama_guard.detect.rules import WatchRules
 from ollama_guard.detect.run import Goal, Hit, Run
@@ -28,7 +29,7 @@ _SLACK = 64
 """The most that is fed at once: marks behind a copy are folded into what follows."""
 _SYMBOLS = 0.07
 """Share of symbols in the raw unit from which it counts as code here."""
-_FIGURES, _MANY_FIGURES = 0.15, 0.25
+_FIGURES, _MANY_FIGURES = 0.15, 0.18
 """Share of digits from which a unit counts as data: logs, test vectors, measurements. Up to the second one
 many words are an item of a list, if nothing but its number changes."""
 _STAMPED = re.compile(r"\d[-:./,]\d")
@@ -43,7 +44,7 @@ _SPECIAL_SIZE = 32
 """Characters of such a token or two, folded."""
 _SEEN = 4
 """Copies beyond the first from which the course of the numbers can be told."""
-_GROWN = 96
+_GROWN = 144
 """Numbers that were looked at before it is said that they grow by zeros."""
 _COMPARED, _COMPARED_SIZE, _COMPARED_NUMBERS = 24, 12_000, 64
 """Copies whose numbers are compared, the folded characters that they may have together, and the same where
@@ -226,11 +227,13 @@ def _says_little(copy: Copy) -> bool:
     if copy.region is not Region.PROSE:
         return True
     figures = shape.figures(copy.raw)
-    if figures >= _FIGURES and (
-        figures >= _MANY_FIGURES or copy.words <= _WORDS or _STAMPED.search(copy.raw)
-    ):
+    if figures >= _FIGURES and (figures >= _MANY_FIGURES or copy.words <= _WORDS or _is_record(copy.raw)):
         return True
     return _coded(copy) and copy.words < _WORDS
+
+
+def _is_record(raw: str) -> bool:
+    return (_STAMPED.search(raw) or TO_FILL.search(raw)) is not None
 
 
 def _coded(copy: Copy) -> bool:

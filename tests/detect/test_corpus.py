@@ -116,7 +116,7 @@ def test_most_drifting_counters_in_prose_are_found() -> None:
     )
     # These loops were cut after some thousand characters. A song that counts down from 99, forty years of
     # interest and sixty numbered cases look just like them: a verdict waits for more than most runs have.
-    assert len(found) >= 0.7 * len(drift)
+    assert len(found) >= 0.9 * len(drift)
 
 
 def test_verdicts_on_exact_loops_fall_in_time() -> None:

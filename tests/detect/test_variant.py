@@ -213,10 +213,14 @@ def test_equal_items_with_a_date_in_them_are_no_data() -> None:
 
 @pytest.mark.parametrize("channel", ["content", "reasoning"])
 def test_numbers_in_a_line_that_grow_by_zeros(channel: str) -> None:
-    once = ["417", "529", "1041", "36", "77", "984", "12", "650", "3391", "208"]
-    grown = ", ".join(number + "0" * zeros for zeros in range(14) for number in once)
+    once = ["417", "529", "1041", "36", "77", "984", "12", "650", "3391", "208", "57", "1733"]
+    grown = ", ".join(number + "0" * zeros for zeros in range(15) for number in once)
     finding = first("Multiples of 7 are " + grown, channel)
     assert finding is not None
     assert finding.kind is Kind.DRIFT
-    assert finding.repeats == pytest.approx(97, abs=2)
+    assert finding.repeats == pytest.approx(145, abs=2)
     assert first("Squares are " + ", ".join(str(n * n) for n in range(20, 300)), channel) is None
+    decades = "".join(
+        "| " + " | ".join(f"{n}{'0' * zeros}" for zeros in range(6)) + " |\n" for n in range(10, 99)
+    )
+    assert first(decades, channel) is None
