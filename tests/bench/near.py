@@ -42,6 +42,7 @@ _LETTER = (
 )
 _NAMES = ("Ann", "Ben", "Cleo", "Dan", "Eve", "Finn", "Gus", "Hal", "Ida", "Jon", "Kay", "Leo", "Mia", "Ned")
 _SHOPS = ("bakery", "florist", "tailor", "book shop", "dairy")
+_ROOMS = ["vacant", "booked", "vacant", "cleaning", "booked", "out of order"] * 2
 _DAYS_OF_POST = ("two", "three", "four")
 _REFUSED = "Connection to the database was refused by the host, next try in five seconds.\n"
 
@@ -123,6 +124,15 @@ TEXTS: dict[str, tuple[str, str]] = {
     "rows.influence": (
         "content",
         "".join(f'"{n}"' + ",FALSE" * 7 + "\n" for n in range(111, 198)),
+    ),
+    "rows.rooms": (  # it wavers, and is the same for the rest of the house
+        "content",
+        "| Room | State |\n|---|---|\n"
+        + "".join(f"| {n} | {state} |\n" for n, state in enumerate(_ROOMS + ["vacant and clean"] * 58, 101)),
+    ),
+    "chain.running-total": (
+        "reasoning",
+        _WORDS + "417" + "".join(f" + {n * 37 % 400} = {417 + n * n * 19 + n}" for n in range(1, 90)),
     ),
     "edited.letters": (
         "content",
