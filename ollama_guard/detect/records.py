@@ -11,9 +11,8 @@ STAMP, RECORD, VOLUME, BARE = 50, 310, 520, 2000
 """Rows that are no verdict yet in an answer: items of nothing but digits, the same in each; records and rows
 of a table that begin with their count (test data, plans and registers are written by the hundred); other
 records, and forms; nothing but numbers (people ask for counting)."""
-IDLE, IDLE_BARE, IDLE_NAMES = 130, 300, 500
-"""The same in thought, where nobody asked for them: for those with words, for nothing but numbers, and for
-dates, addresses and names with a number."""
+IDLE, IDLE_BARE = 130, 300
+"""The same in thought, where nobody asked for them: for those with words, and for nothing but numbers."""
 
 _BRACKETS = " \t([{<|\"'`*#-"
 """Marks before the count of a record."""
@@ -51,7 +50,7 @@ def worth(line: str, steps: Sequence[int], *, thinking: bool) -> Worth:
     matches = list(NUMBER.finditer(line))
     counters = [match for match, step in zip(matches, steps, strict=False) if step]
     if not counters or len(matches) != len(steps) or any(map(_joined, counters)) or is_markup(line):
-        return Worth(IDLE_NAMES, "") if thinking and counters else _NONE
+        return _NONE
     item, values = _item(line, counters[0]), {counter[0] for counter in counters}
     own = item if len(counters) == 1 else ""
     if TO_FILL.search(line):

@@ -142,12 +142,6 @@ def test_fifteen_hundred_rows_are_a_verdict_whatever_counts_in_them(form: str) -
     assert first(call, "tool:0") is None
 
 
-def test_in_thought_they_are_one_sooner() -> None:
-    finding = first(rows("<step{n}>\n", 600, start=1), "reasoning")
-    assert finding is not None
-    assert 450 < finding.repeats < 475
-
-
 def test_rows_of_nothing_but_their_count_are_a_verdict_in_thought_only() -> None:
     text = rows("- {n}. \n", 900)
     assert first(text) is None
