@@ -5,6 +5,7 @@ between two signs of equality is compared instead. In work each step has new num
 ("100 = 1 + 99 = 2 + 98"); a loop takes the same few again and again.
 """
 
+import math
 import re
 from collections import deque
 from itertools import pairwise
@@ -42,6 +43,7 @@ class Chains:
         self._members: deque[str] = deque(maxlen=_COMPARED)
         self._form = ""
         self._start, self._count = 0, 0
+        self._due, self._again = 0, False  # the count at which to look, and what was seen
 
     def feed(self, text: str) -> Hit | None:
         """Append raw text; the earliest verdict within it."""
@@ -65,7 +67,7 @@ class Chains:
 
     def alarming(self) -> bool:
         """Part of the way to a verdict."""
-        return bool(self._form) and self._count >= _FEWEST * 3 // 4 and _comes_again(self._members)
+        return bool(self._form) and self._again
 
     def place(self, hit: Hit) -> int:
         """The length of the text at which the hit fell."""
@@ -85,14 +87,23 @@ class Chains:
         form = NUMBER.sub("0", core)
         if form != self._form:
             self._form, self._start, self._count = form, end, 0
+            self._due, self._again = _FEWEST * 3 // 4, False
             self._members.clear()
         else:
             self._count += 1
         self._members.append(member)
-        mass = end - self._start
-        if self._count < _FEWEST * self._measure.scale or mass < _MASS or not _comes_again(self._members):
+        if self._count < self._due:
             return None
-        return Hit(Run(len(member) + 1, self._start, mass), end)
+        return self._look(end, len(member) + 1)
+
+    def _look(self, end: int, size: int) -> Hit | None:
+        """Whether the numbers come again, asked now and then."""
+        self._again = _comes_again(self._members)
+        fewest, mass = math.ceil(_FEWEST * self._measure.scale), end - self._start
+        self._due = fewest if self._count < fewest else self._count + _COMPARED // 4
+        if not self._again or self._count < fewest or mass < _MASS or not self._measure.takes(size):
+            return None
+        return Hit(Run(size, self._start, mass), end)
 
 
 def _is_expression(text: str) -> bool:

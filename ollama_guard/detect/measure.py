@@ -86,9 +86,13 @@ class Measure:
             needed = math.ceil(needed * self._rules.asked) + self._asked.allowance(folded)
         return needed
 
+    def takes(self, size: int) -> bool:
+        """Whether units of this length are looked at."""
+        return self._rules.unit_min <= size <= self._rules.unit_max
+
     def edited(self, size: int) -> int:
         """The characters from which copies of this size are certain though each is edited a little."""
-        if not self._rules.unit_min <= size <= self._rules.unit_max:
+        if not self.takes(size):
             return NEVER
         needed = _EDITED * max(mass(self._rules.counter, size), mass(self._rules.text, size))
         return max(math.ceil(needed * self.scale), self.counted(size))

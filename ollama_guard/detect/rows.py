@@ -115,7 +115,7 @@ class Rows:
         self._count, self._odd = 0, 0
         self._steps: list[list[int]] = []
         self._due, self._goal = _LOOK, 0
-        self._varied: int | None = None  # different rows before the run, once they were counted
+        self._wavering: int | None = None  # rows before the run, once it is known whether they wavered
 
     def _take(self, row: Row) -> None:
         rows = self._rows
@@ -166,8 +166,8 @@ class Rows:
             return NEVER  # nothing counts
         text = "".join(f"{self._plain(row.line)}\n" for row in unit)
         units, item = self._fewest(unit)
-        if not self._measure.escaped and (varied := self._before(unit)):
-            lines = max(stale.LINES, stale.TO_VARIED * varied)
+        if not self._measure.escaped and (before := self._before(unit)):
+            lines = max(stale.LINES, stale.TO_BEFORE * before)
             units = min(units, max(stale.ROWS, lines / self._unit))
         if units >= NEVER:
             return NEVER
@@ -187,8 +187,8 @@ class Rows:
         return fewest / self._unit, item
 
     def _before(self, unit: list[Row]) -> int:
-        """How many rows stand before the run that say different things, those in the request included."""
-        if self._varied is None:
+        """How many rows stand before the run in a list that wavered, or in the request; else 0."""
+        if self._wavering is None:
             still = {
                 stale.frame(row.template): [not step for step in steps]
                 for row, steps in zip(unit, self._turns(), strict=True)
@@ -196,8 +196,8 @@ class Rows:
             before = list(self._rows)[: -self._count - self._unit]
             full = len(self._rows) == _HELD
             shown = [] if full else [(line, _shown(line)) for line in self._measure.shown]
-            self._varied = stale.before(_said(before), _said(unit), still, shown)
-        return self._varied
+            self._wavering = stale.before(_said(before), _said(unit), still, shown)
+        return self._wavering
 
     def _turns(self) -> list[list[int]]:
         """How the numbers move in each row of the latest unit."""

@@ -1,8 +1,8 @@
-"""Lists that went stale: their rows said something new, until nothing but the numbers in them ran on.
+"""Lists that went stale: they wavered between a few things to say, and then said one of them for ever.
 
-Data that is equal by nature (forms, empty places, one status for all) is so from its first row on. A list of
-rivers, prices or people that ends in the same one over and over is none, whatever its numbers are: dates,
-prices and addresses count too.
+Nothing but the numbers runs on in such rows, and it does not matter which: dates, prices and addresses count
+too. Data that is equal by nature (forms, empty places, one status for all) is so from its first row on, and a
+table of different things may end in a block of equal ones.
 """
 
 import re
@@ -11,7 +11,7 @@ from itertools import compress, pairwise
 
 ROWS, LINES = 32, 64
 """Units, and lines, that are a verdict in a list that went stale."""
-TO_VARIED = 2.5
+TO_BEFORE = 2.5
 """Times as many as there were before: a table may end in a block of reserved places."""
 _RETURNS, _OTHERS = 3, 2
 """Rows said before, with others in between, from which a list was wavering before it went stale, and the
@@ -20,7 +20,6 @@ _SHOWN, _WORDS = 2, 3
 """Different rows of a request that is nothing but a list to go on with; words that it may have besides."""
 _PHRASE = re.compile(r"[^\W\d_]+(?:[ .&-]+[^\W\d_]+)*")
 """Words that fill one cell."""
-
 
 Said = tuple[str, Sequence[int]]
 """A row: its template, and its numbers."""

@@ -171,8 +171,9 @@ class Drift(Variant):
             return Goal(run.need, run.need)
         marked = found is Course.MARKED
         data = not marked and not _says_little(copy) and shape.figures(copy.raw) >= _FIGURES
-        if found is Course.VARIED or data or run.need < counter * 3 // 4:
-            return patient._replace(again=2 * run.need)  # so far: there may be a course in twice as many
+        enough = counter * 3 // 4
+        if found is Course.VARIED or data or run.need < enough:  # so far: twice as many may have a course
+            return patient._replace(again=min(2 * run.need, enough) if run.need < enough else 2 * run.need)
         if found is Course.NAMED:
             counter = max(counter, (_LITTLE if self._measure.thinking else _BARE) * run.period)
             patient = patient._replace(verdict=max(counter, patient.verdict))

@@ -131,6 +131,10 @@ TEXTS: dict[str, Callable[[int], str]] = {
     "cases in prose": lambda size: rows(
         "Let us try {n}: then the sum of the two is {m}, which is too small. ", size
     ),
+    "equations": lambda size: rows("{n} + {m} = ", size),
+    "rows that break": lambda size: "".join(
+        f"| {n} | {'abcde'[n // 9 % 5] * 60} | {n * 7} |\n" for n in range(size // 70 + 1)
+    ),
     "DNA": lambda size: _mixed("ACGT", size),
     "digits": lambda size: _mixed("0123456789", size),
     "marks": lambda size: _mixed(".,;:!? -", size),

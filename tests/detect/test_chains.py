@@ -8,6 +8,7 @@ import pytest
 
 from ollama_guard.detect.finding import Kind
 from ollama_guard.detect.rules import BALANCED
+from ollama_guard.detect.watch import Watch
 from tests.detect.material import first, words
 
 FORMS = {
@@ -102,6 +103,20 @@ def test_no_chain_is_a_verdict_where_code_is_left_out() -> None:
     text = chain(FORMS["a sum"], 100)
     assert first("```\n" + text, rules=rules) is None
     assert first(text, rules=rules) is not None
+
+
+def test_the_settings_of_the_length_of_units_hold() -> None:
+    rules = replace(BALANCED, content=replace(BALANCED.content, unit_min=40))
+    assert first(chain(FORMS["a sum"], 100), rules=rules) is None
+    assert first(chain(FORMS["a sum"], 100), rules=replace(BALANCED, drift=False)) is None
+
+
+def test_it_is_suspicious_before_it_is_certain() -> None:
+    watch = Watch(BALANCED)
+    assert watch.feed("content", chain(FORMS["a sum"], 45)) is None
+    assert watch.suspect("content")
+    watch.feed("content", "is what we wanted to know. " + words(200))
+    assert not watch.suspect("content")
 
 
 @pytest.mark.parametrize("size", [1, 3, 64, 999, 100_000])

@@ -78,7 +78,7 @@ def test_the_same_rows_are_none_where_nothing_else_was_ever_said(name: str) -> N
 def test_it_takes_more_rows_the_more_there_were_before(name: str) -> None:
     form = FORMS[name]
     assert first(rows(form, WAVERING) + equal(form, 13, 60)) is None
-    assert first(rows(form, 4 * WAVERING) + equal(form, 49, int(stale.TO_VARIED * 48) - 2)) is None
+    assert first(rows(form, 4 * WAVERING) + equal(form, 49, int(stale.TO_BEFORE * 48) - 2)) is None
 
 
 def test_two_states_that_alternate_and_then_stand_are_a_table() -> None:
