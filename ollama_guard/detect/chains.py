@@ -56,8 +56,10 @@ class Chains:
             self._rest = ""
             if hit:
                 return hit
-        if len(self._rest) <= _LONGEST:  # else it is none any more
+        if len(self._rest) <= _LONGEST:
             self._rest += rest
+        else:  # the text goes on without one
+            self._form = ""
         return None
 
     def skip(self, text: str) -> None:

@@ -115,7 +115,7 @@ def test_it_is_suspicious_before_it_is_certain() -> None:
     watch = Watch(BALANCED)
     assert watch.feed("content", chain(FORMS["a sum"], 45)) is None
     assert watch.suspect("content")
-    watch.feed("content", "is what we wanted to know. " + words(200))
+    watch.feed("content", "is what we wanted to know. " + words(400))
     assert not watch.suspect("content")
 
 
