@@ -166,12 +166,13 @@ class Rows:
             return NEVER  # nothing counts
         text = "".join(f"{self._plain(row.line)}\n" for row in unit)
         units, item = self._fewest(unit)
+        needed = self._measure.counter(Fold(numbers=True).feed(text), len(text))
         if not self._measure.escaped and (before := self._before(unit)):
             lines = max(stale.LINES, stale.TO_BEFORE * before)
             units = min(units, max(stale.ROWS, lines / self._unit))
+            needed = round(needed * stale.MASS)
         if units >= NEVER:
             return NEVER
-        needed = self._measure.counter(Fold(numbers=True).feed(text), len(text))
         wanted = self._measure.counted(len(text), equal=_says(item), spoken=True)
         return max(needed, round(units * self._measure.scale * len(text)), wanted)
 

@@ -11,6 +11,8 @@ from itertools import compress, pairwise
 
 ROWS, LINES = 32, 64
 """Units, and lines, that are a verdict in a list that went stale."""
+MASS = 0.5
+"""Of the characters that a counter needs."""
 TO_BEFORE = 2.5
 """Times as many as there were before: a table may end in a block of reserved places."""
 _RETURNS, _OTHERS = 3, 2
@@ -42,8 +44,8 @@ def before(rows: Iterable[Said], unit: Iterable[Said], still: Still, shown: Show
     """
     rows = list(rows)
     like = list(_like(rows, still))
-    if len(like) == len(rows) and (count := _to_go_on_with(shown, still)):
-        return len(like) + count
+    if len(rows) - len(like) <= 1 and (count := _to_go_on_with(shown, still)):
+        return len(like) + count  # (the first line may be the rest of one in the request)
     if len(still) > 1:
         return 0  # a block of lines, of which some recur by nature
     now = list(_like(unit, still))
@@ -57,14 +59,20 @@ def before(rows: Iterable[Said], unit: Iterable[Said], still: Still, shown: Show
 
 def _to_go_on_with(shown: Shown, still: Still) -> int:
     """How many rows of these frames end a request that is nothing else, if their words differ; else 0."""
-    said = list(_like((said for _, said in reversed(shown) if said is not None), still))
-    others = shown[: len(shown) - len(said)]
+    begun = [shown[-1]] if shown and not list(_like(_rows(shown[-1:]), still)) else []
+    whole = shown[: len(shown) - len(begun)]
+    said = list(_like(_rows(whole), still))
+    others = [*whole[: len(whole) - len(said)], *begun]
     if sum(len(line.split()) for line, _ in others) > _WORDS:
         return 0
     forms: dict[str, set[str]] = {}
     for template, *_ in said:
         forms.setdefault(frame(template), set()).add(template)
     return len(said) if any(len(different) >= _SHOWN for different in forms.values()) else 0
+
+
+def _rows(shown: Shown) -> Iterator[Said]:
+    return (said for _, said in reversed(shown) if said is not None)
 
 
 def _like(rows: Iterable[Said], still: Still) -> Iterator[tuple[str, ...]]:

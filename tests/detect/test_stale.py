@@ -59,7 +59,7 @@ def test_a_list_that_wavers_and_goes_stale_is_a_verdict(name: str) -> None:
     assert finding.kind is Kind.DRIFT
     assert len(before) < finding.onset <= len(before) + len(row(form, 13))
     units = finding.mass / len(row(form, 50))
-    assert stale.LINES * 0.95 <= units <= max(stale.LINES + 3, 1550 / len(row(form, 50)))
+    assert stale.LINES * 0.95 <= units <= max(stale.LINES + 3, 800 / len(row(form, 50)))
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -112,7 +112,14 @@ def test_rows_in_a_request_that_is_nothing_else_are_those_before(form: str) -> N
     assert first(text, prompt=equal(form, 1, 2)) is None
     assert first(text, prompt="Go on with this list, only Ahmed:\n" + shown) is None
     assert first(text, prompt=shown + "\nUp to 140, please.") is None
-    assert first("Here you are, it is this.\n" + text, prompt=shown) is None
+    assert first("Here you are.\nIt is this:\n" + text, prompt=shown) is None
+
+
+def test_a_request_may_end_within_a_row() -> None:
+    form = FORMS["an address"]
+    shown, text = rows(form, ["Lena", "Omar"]) + "10.0.0.3", "  Ahmed\n" + equal(form, 4, 150)
+    assert first(text, prompt=shown) is not None
+    assert first(text, prompt=shown.replace("Lena", "Ahmed").replace("Omar", "Ahmed")) is None
 
 
 def test_numbers_may_take_turns() -> None:
