@@ -2,8 +2,7 @@
 
 Drift folds numbers away, and so takes a table of measurements for the same. Here each line is compared with
 the one before, number by number: all but the count must stand still. Healthy files hardly have that: of
-55,568 (`tests/bench/material.py`) 49 have two dozen such lines in a row, whatever they say, and none has half
-of what is a verdict here.
+55,568 (`tests/bench/material.py`) one has half of what is a verdict here, and that only as a thought.
 """
 
 from collections import deque
