@@ -21,14 +21,15 @@ _LONGEST = 200
 _FEWEST, _MASS = 48, 400
 """Members beyond the first, and their characters, that are a verdict."""
 _COMPARED, _FEW, _STEADY = 48, 0.7, 0.8
-"""The latest members, whose numbers are compared place by place: the share of different ones up to which they
-come again, and of equal steps from which they count."""
+"""The latest members, whose numbers are compared; the share of different ones up to which they come again,
+and of equal steps from which they count."""
 _MEMBER = re.compile(r"[\w(\[{\\][\w .*+/^×·÷−–()\[\]{}\\!-]*[\w)\]}!]")
 _OPERATOR = re.compile(r"[+*/^×·÷−–(\\-]")
 _APART = re.compile(
     r"(?<![\\a-z])[^\W\d_]{5}"  # words
     r"|[\w)\]}] +[^\W\d]\w*\Z"  # the name of something to which the next value belongs
-    r"|[\d_)\]}!] +(?:[\w(\[{]|\\q?quad)(?!od\b)",  # a value, and the next item of a list
+    r"|[\d_)\]}!] +(?:[\w(\[{]|\\q?quad)(?!od\b)"  # a value, and the next item of a list
+    r"|[.](?!\d)|[*]{2}|\\(?:[\\()\[\]]|q?quad|hspace|text)",  # what stands between items
     re.IGNORECASE,
 )
 
@@ -117,18 +118,14 @@ def _is_expression(text: str) -> bool:
 
 def _comes_again(members: deque[str]) -> bool:
     """Whether the members differ by numbers that were there before, and by what counts."""
-    again = False
-    for column in zip(*(NUMBER.findall(member) for member in members), strict=False):
-        different = len(set(column))
-        if different == 1:
-            continue
-        if different <= _FEW * len(column):
-            again = True
-        elif not _counts(column):
-            return False
-    return again
+    columns = zip(*(NUMBER.findall(member) for member in members), strict=False)
+    said = list(zip(*(column for column in columns if not _counts(column)), strict=True))
+    return 1 < len(set(said)) <= _FEW * len(said)
 
 
 def _counts(column: tuple[str, ...]) -> bool:
+    """Whether these are a counter's. What stands still is none."""
     steps = [two - one for one, two in pairwise(map(value, column))]
+    if not any(steps):
+        return False
     return max(map(steps.count, set(steps))) >= _STEADY * len(steps)

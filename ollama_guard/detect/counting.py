@@ -18,7 +18,7 @@ _STEADY = 0.9
 _FEWEST = 4
 _TOGETHER = 8
 """Numbers that may take turns."""
-_CYCLES, _TELLING, _MOSTLY = 3, 2, 0.7
+_CYCLES, _TELLING, _MOSTLY = 3, 2, 0.8
 """Rounds of numbers that grow by zeros, the first one included; the digits with which a number tells itself
 from others; the share that must come again."""
 _MARKER = re.compile(r"^[ \t>*#-]*\d+[.)](?=\s)", re.MULTILINE)

@@ -30,7 +30,7 @@ _LEARNT = 4
 """Units after which it is known what counts in them."""
 _SAID = 8
 """Words of an item that is more than a label."""
-_LATE = 1500
+_LATE = 3000
 """Rows that are a verdict in an answer whatever counts in them: dates, addresses, names with a number."""
 _HELD = 128
 """Rows that are remembered: those of a unit, and those that stood before a run."""
@@ -114,7 +114,7 @@ class Rows:
         self._count, self._odd = 0, 0
         self._steps: list[list[int]] = []
         self._due, self._goal = _LOOK, 0
-        self._wavering: int | None = None  # rows before the run, once it is known whether they wavered
+        self._enough: float | None = None  # lines that are, for what stands before; once that was looked at
 
     def _take(self, row: Row) -> None:
         rows = self._rows
@@ -166,10 +166,8 @@ class Rows:
         text = "".join(f"{self._plain(row.line)}\n" for row in unit)
         units, item = self._fewest(unit)
         needed = self._measure.counter(Fold(numbers=True).feed(text), len(text))
-        if not self._measure.escaped and (before := self._before(unit)):
-            lines = max(stale.LINES, stale.TO_BEFORE * before)
-            units = min(units, max(stale.ROWS, lines / self._unit))
-            needed = round(needed * stale.MASS)
+        if not self._measure.escaped:
+            units = min(units, max(stale.UNITS, self._stale(unit) / self._unit))
         if units >= NEVER:
             return NEVER
         wanted = self._measure.counted(len(text), equal=_says(item), spoken=True)
@@ -186,9 +184,9 @@ class Rows:
             fewest, item = max(fewest, one.rows), one.item
         return fewest / self._unit, item
 
-    def _before(self, unit: list[Row]) -> int:
-        """How many rows stand before the run in a list that wavered, or in the request; else 0."""
-        if self._wavering is None:
+    def _stale(self, unit: list[Row]) -> float:
+        """The lines that are a verdict because of those before the run, in the text and in the request."""
+        if self._enough is None:
             still = {
                 stale.frame(row.template): [not step for step in steps]
                 for row, steps in zip(unit, self._turns(), strict=True)
@@ -196,8 +194,8 @@ class Rows:
             before = list(self._rows)[: -self._count - self._unit]
             full = len(self._rows) == _HELD
             shown = [] if full else [(line, _shown(line)) for line in self._measure.shown]
-            self._wavering = stale.before(_said(before), _said(unit), still, shown)
-        return self._wavering
+            self._enough = stale.enough(_said(before), _said(unit), still, shown)
+        return self._enough
 
     def _turns(self) -> list[list[int]]:
         """How the numbers move in each row of the latest unit."""

@@ -5,19 +5,19 @@ too. Data that is equal by nature (forms, empty places, one status for all) is s
 table of different things may end in a block of equal ones.
 """
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import compress, pairwise
 
-ROWS, LINES = 32, 64
-"""Units, and lines, that are a verdict in a list that went stale."""
-MASS = 0.5
-"""Of the characters that a counter needs."""
-TO_BEFORE = 2.5
-"""Times as many as there were before: a table may end in a block of reserved places."""
-_RETURNS, _OTHERS = 3, 2
-"""Rows said before, with others in between, from which a list was wavering before it went stale, and the
-different rows that it has no more. Items that are all different, and a tail of equal ones, are a table."""
+UNITS = 32
+"""Units at least, however many lines they have."""
+_LINES, _LINES_SHOWN, _TIMES = 64, 128, 2.5
+"""Lines that are enough: of a list that wavered, of one that the request began; times as many as before."""
+_RETURNS, _OTHERS = 3, 4
+_RETURNS_MANY, _OTHERS_FEW = 10, 2
+"""A list wavered that said something again, with other things in between, so many times, and said so many
+different things that it says no more; or fewer, if it came back to them very often."""
 _SHOWN, _WORDS = 2, 3
 """Different rows of a request that is nothing but a list to go on with; words that it may have besides."""
 _PHRASE = re.compile(r"[^\W\d_]+(?:[ .&-]+[^\W\d_]+)*")
@@ -25,6 +25,8 @@ _PHRASE = re.compile(r"[^\W\d_]+(?:[ .&-]+[^\W\d_]+)*")
 
 Said = tuple[str, Sequence[int]]
 """A row: its template, and its numbers."""
+What = tuple[str, ...]
+"""What a row says: the template, and the numbers that stand still in the run."""
 Shown = Sequence[tuple[str, Said | None]]
 """Lines, and what they say if they may be rows."""
 Still = Mapping[str, Sequence[bool]]
@@ -36,25 +38,37 @@ def frame(template: str) -> str:
     return _PHRASE.sub("a", template)
 
 
-def before(rows: Iterable[Said], unit: Iterable[Said], still: Still, shown: Shown) -> int:
-    """How many rows like those of the run stand before it, if the list was wavering between them; else 0.
+def enough(rows: Iterable[Said], unit: Iterable[Said], still: Still, shown: Shown) -> float:
+    """How many lines of the run are a verdict because of the rows before it; infinity if none are.
 
     rows: those of the text, latest first; unit: one of the run; still: the frames that it has, and which of
     their numbers stand still in it; shown: the request.
     """
     rows = list(rows)
     like = list(_like(rows, still))
+    enough = math.inf
     if len(rows) - len(like) <= 1 and (count := _to_go_on_with(shown, still)):
-        return len(like) + count  # (the first line may be the rest of one in the request)
-    if len(still) > 1:
-        return 0  # a block of lines, of which some recur by nature
-    now = list(_like(unit, still))
-    known = set[tuple[str, ...]]()
+        # the first line may be the rest of one in the request
+        enough = max(_LINES_SHOWN, _TIMES * (len(like) + count))
+    # In a block of lines some recur by nature.
+    if len(still) == 1 and _wavered(like[::-1], list(_like(unit, still))):
+        enough = min(enough, max(_LINES, _TIMES * len(like)))
+    return enough
+
+
+def _wavered(said: Sequence[What], now: Sequence[What]) -> bool:
+    """Whether it came back to what it had said, until it stayed with one of these things."""
+    if now[0] not in said:
+        return False
+    known = set[What]()
     returns = 0
-    for one, two in pairwise([*reversed(like), now[0]]):
+    for one, two in pairwise([*said, now[0]]):
         known.add(one)
         returns += two != one and two in known
-    return len(like) if returns >= _RETURNS and len(known.difference(now)) >= _OTHERS else 0
+    others = len(known.difference(now))
+    if others >= _OTHERS:
+        return returns >= _RETURNS
+    return others >= _OTHERS_FEW and returns >= _RETURNS_MANY
 
 
 def _to_go_on_with(shown: Shown, still: Still) -> int:
@@ -75,7 +89,7 @@ def _rows(shown: Shown) -> Iterator[Said]:
     return (said for _, said in reversed(shown) if said is not None)
 
 
-def _like(rows: Iterable[Said], still: Still) -> Iterator[tuple[str, ...]]:
+def _like(rows: Iterable[Said], still: Still) -> Iterator[What]:
     """What rows say, as long as they have these frames."""
     for template, numbers in rows:
         form = frame(template)

@@ -34,6 +34,10 @@ ITEMS = {
     "in LaTeX": "{n} \\cdot {m} = {n} \\quad ",
     "functions": "F({n}) = {m} ",
     "a sheet to fill in": "{n} + {m} = ___ ",
+    "sentences": "{n} + {m} = {n}. ",
+    "inline LaTeX": "\\({n} \\cdot {m} = {n}\\) ",
+    "lines of LaTeX": "{n} \\cdot {m} = {n} \\\\ ",
+    "bold": "**{n} + {m} = {n}** ",
 }
 
 

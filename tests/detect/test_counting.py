@@ -103,7 +103,7 @@ def test_numbers_that_grow_by_zeros() -> None:
     once = ["417", "529", "1041", "36", "77", "984", "12", "650"]
     grown = [number + "0" * zeros for zeros in range(8) for number in once]
     assert course_of_numbers([f"{number}, " for number in grown]) is Course.GROWN
-    slips = [f"{number}1, " if turn % 9 == 0 else f"{number}, " for turn, number in enumerate(grown)]
+    slips = [f"{number}1, " if turn % 25 == 0 else f"{number}, " for turn, number in enumerate(grown)]
     assert course_of_numbers(slips) is Course.GROWN
 
 

@@ -2,7 +2,6 @@
 
 import pytest
 
-from ollama_guard.detect import stale
 from ollama_guard.detect.finding import Kind
 from tests.detect.material import first
 
@@ -59,7 +58,7 @@ def test_a_list_that_wavers_and_goes_stale_is_a_verdict(name: str) -> None:
     assert finding.kind is Kind.DRIFT
     assert len(before) < finding.onset <= len(before) + len(row(form, 13))
     units = finding.mass / len(row(form, 50))
-    assert stale.LINES * 0.95 <= units <= max(stale.LINES + 3, 800 / len(row(form, 50)))
+    assert 60 <= units <= max(66, 1550 / len(row(form, 50)))
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -78,7 +77,20 @@ def test_the_same_rows_are_none_where_nothing_else_was_ever_said(name: str) -> N
 def test_it_takes_more_rows_the_more_there_were_before(name: str) -> None:
     form = FORMS[name]
     assert first(rows(form, WAVERING) + equal(form, 13, 60)) is None
-    assert first(rows(form, 4 * WAVERING) + equal(form, 49, int(stale.TO_BEFORE * 48) - 2)) is None
+    assert first(rows(form, 4 * WAVERING) + equal(form, 49, 118)) is None
+
+
+def test_a_tail_that_was_not_said_before_is_a_block_of_its_own() -> None:
+    form = FORMS["a row of a table"]
+    before = rows(form, [name.replace("Ahmed", "Pablo") for name in WAVERING])
+    assert first(before + equal(form, 13, 150)) is None
+
+
+@pytest.mark.parametrize(("turns", "verdict"), [(4, False), (12, True)])
+def test_few_things_to_say_take_more_wavering(turns: int, verdict: bool) -> None:
+    form = FORMS["a price"]
+    before = rows(form, ["Lena", "Omar", *["Ahmed", "Lena"] * (turns // 2), "Omar"])
+    assert (first(before + equal(form, 1, 150)) is not None) is verdict
 
 
 def test_two_states_that_alternate_and_then_stand_are_a_table() -> None:
@@ -104,20 +116,20 @@ def test_measured_values_that_go_on_varying_are_data() -> None:
 
 @pytest.mark.parametrize("form", [FORMS["a statement"], FORMS["an address"], BLOCK])
 def test_rows_in_a_request_that_is_nothing_else_are_those_before(form: str) -> None:
-    shown, text = rows(form, ["Lena", "Omar"]), equal(form, 3, 150)
+    shown, text = rows(form, ["Lena", "Omar"]), equal(form, 3, 200)
     finding = first(text, prompt=shown)
     assert finding is not None
-    assert finding.mass / len(row(form, 50)) == pytest.approx(stale.LINES if form != BLOCK else 34, rel=0.5)
+    assert finding.mass / len(row(form, 50)) == pytest.approx(43 if form == BLOCK else 128, rel=0.1)
     assert first(text, prompt="My hosts:\n" + shown) is not None
     assert first(text, prompt=equal(form, 1, 2)) is None
     assert first(text, prompt="Go on with this list, only Ahmed:\n" + shown) is None
-    assert first(text, prompt=shown + "\nUp to 140, please.") is None
+    assert first(text, prompt=shown + "\nUp to 180, please.") is None
     assert first("Here you are.\nIt is this:\n" + text, prompt=shown) is None
 
 
 def test_a_request_may_end_within_a_row() -> None:
     form = FORMS["an address"]
-    shown, text = rows(form, ["Lena", "Omar"]) + "10.0.0.3", "  Ahmed\n" + equal(form, 4, 150)
+    shown, text = rows(form, ["Lena", "Omar"]) + "10.0.0.3", "  Ahmed\n" + equal(form, 4, 200)
     assert first(text, prompt=shown) is not None
     assert first(text, prompt=shown.replace("Lena", "Ahmed").replace("Omar", "Ahmed")) is None
 
@@ -125,7 +137,7 @@ def test_a_request_may_end_within_a_row() -> None:
 def test_numbers_may_take_turns() -> None:
     times = [f"{n // 2:02}:{n % 2 * 30:02}" for n in range(12, 200)]
     before = "".join(f"{time}  {name}\n" for time, name in zip(times, WAVERING, strict=False))
-    finding = first(before + "".join(f"{time}  Luebeck\n" for time in times[12:]))
+    finding = first(before + "".join(f"{time}  Ahmed\n" for time in times[12:]))
     assert finding is not None
     assert finding.unit.count("\n") == 1
 
@@ -148,4 +160,4 @@ def test_the_verdict_does_not_depend_on_the_deltas(size: int) -> None:
     text = rows(FORMS["a price"], WAVERING) + equal(FORMS["a price"], 13, 100)
     assert first(text, size=size) == first(text)
     shown = rows(BLOCK, ["Lena", "Omar"])
-    assert first(equal(BLOCK, 3, 100), size=size, prompt=shown) == first(equal(BLOCK, 3, 100), prompt=shown)
+    assert first(equal(BLOCK, 3, 60), size=size, prompt=shown) == first(equal(BLOCK, 3, 60), prompt=shown)
