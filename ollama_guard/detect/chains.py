@@ -104,7 +104,7 @@ class Chains:
         self._again = _comes_again(self._members)
         fewest, mass = math.ceil(_FEWEST * self._measure.scale), end - self._start
         self._due = fewest if self._count < fewest else self._count + _COMPARED // 4
-        if not self._again or self._count < fewest or mass < _MASS or not self._measure.takes(size):
+        if not self._again or self._count < fewest or mass < max(_MASS, self._measure.words(size)):
             return None
         return Hit(Run(size, self._start, mass), end)
 

@@ -86,16 +86,16 @@ class Measure:
             needed = math.ceil(needed * self._rules.asked) + self._asked.allowance(folded)
         return needed
 
-    def takes(self, size: int) -> bool:
-        """Whether units of this length are looked at."""
-        return self._rules.unit_min <= size <= self._rules.unit_max
+    def words(self, size: int) -> int:
+        """The repeated characters that words of this length need, whatever else is known of them."""
+        if not self._rules.unit_min <= size <= self._rules.unit_max:
+            return NEVER
+        return math.ceil(mass(self._rules.text, size) * self.scale)
 
     def edited(self, size: int) -> int:
         """The characters from which copies of this size are certain though each is edited a little."""
-        if not self.takes(size):
-            return NEVER
-        needed = _EDITED * max(mass(self._rules.counter, size), mass(self._rules.text, size))
-        return max(math.ceil(needed * self.scale), self.counted(size))
+        counter = math.ceil(mass(self._rules.counter, size) * self.scale)
+        return max(_EDITED * max(counter, self.words(size)), self.counted(size))
 
     def counted(self, size: int, *, equal: bool = False, spoken: bool = False) -> int:
         """The repeated characters that a number in the request may have asked for, of units of this size.

@@ -168,7 +168,7 @@ class Drift(Variant):
         """What is needed by what the numbers do, of which there are enough. counter: if they but count."""
         found = self._course(run, copy)
         if found is Course.GROWN:
-            return Goal(run.need, run.need)
+            return Goal(run.need, max(run.need, self._measure.words(run.period)))
         marked = found is Course.MARKED
         data = not marked and not _says_little(copy) and shape.figures(copy.raw) >= _FIGURES
         enough = counter * 3 // 4

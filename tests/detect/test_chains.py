@@ -7,7 +7,7 @@ from itertools import accumulate, pairwise
 import pytest
 
 from ollama_guard.detect.finding import Kind
-from ollama_guard.detect.rules import BALANCED
+from ollama_guard.detect.rules import ANY, BALANCED, Band
 from ollama_guard.detect.watch import Watch
 from tests.detect.material import first, words
 
@@ -113,6 +113,10 @@ def test_the_settings_of_the_length_of_units_hold() -> None:
     rules = replace(BALANCED, content=replace(BALANCED.content, unit_min=40))
     assert first(chain(FORMS["a sum"], 100), rules=rules) is None
     assert first(chain(FORMS["a sum"], 100), rules=replace(BALANCED, drift=False)) is None
+    rules = replace(BALANCED, content=replace(BALANCED.content, text=(Band(ANY, 90, 0),)))
+    finding = first(chain(FORMS["a sum"], 200), rules=rules)
+    assert finding is not None
+    assert finding.repeats > 80
 
 
 def test_it_is_suspicious_before_it_is_certain() -> None:
