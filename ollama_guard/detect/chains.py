@@ -10,10 +10,10 @@ import re
 from collections import deque
 from itertools import pairwise
 
+from ollama_guard.detect.counting import DECIMAL
 from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.measure import Measure
 from ollama_guard.detect.periodic import describe
-from ollama_guard.detect.records import NUMBER, value
 from ollama_guard.detect.run import Hit, Run
 
 _LONGEST = 200
@@ -87,7 +87,7 @@ class Chains:
         if not _is_expression(core):
             self._form = ""
             return None
-        form = NUMBER.sub("0", core)
+        form = DECIMAL.sub("0", core)
         if form != self._form:
             self._form, self._start, self._count = form, end, 0
             self._due, self._again = _FEWEST * 3 // 4, False
@@ -118,14 +118,12 @@ def _is_expression(text: str) -> bool:
 
 def _comes_again(members: deque[str]) -> bool:
     """Whether the members differ by numbers that were there before, and by what counts."""
-    columns = zip(*(NUMBER.findall(member) for member in members), strict=False)
+    columns = zip(*(DECIMAL.findall(member) for member in members), strict=False)
     said = list(zip(*(column for column in columns if not _counts(column)), strict=True))
     return 1 < len(set(said)) <= _FEW * len(said)
 
 
 def _counts(column: tuple[str, ...]) -> bool:
-    """Whether these are a counter's. What stands still is none."""
-    steps = [two - one for one, two in pairwise(map(value, column))]
-    if not any(steps):
-        return False
-    return max(map(steps.count, set(steps))) >= _STEADY * len(steps)
+    """Whether these are a counter's. Unlike one in a list, it never stands still: few values come again."""
+    steps = [int(two) - int(one) for one, two in pairwise(column)]
+    return any(steps) and max(map(steps.count, set(steps))) >= _STEADY * len(steps)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from enum import Enum
 from itertools import pairwise
 
-_NUMBER = re.compile(r"\d+")
+DECIMAL = re.compile(r"\d+")
 DIGITS = 15
 """Digits of a number that can be a counter."""
 _STEADY = 0.9
@@ -49,7 +49,7 @@ def course_of_numbers(copies: Sequence[str]) -> Course:
     for together in range(1, min(_TOGETHER, len(copies) // _FEWEST) + 1):
         first = len(copies) % together
         groups = ["".join(copies[at : at + together]) for at in range(first, len(copies), together)]
-        if len({_NUMBER.sub("0", group) for group in groups}) == 1 and _only_counters(groups):
+        if len({DECIMAL.sub("0", group) for group in groups}) == 1 and _only_counters(groups):
             return Course.COUNTED
     return Course.GROWN if _grown(copies) else Course.VARIED
 
@@ -59,7 +59,7 @@ def _grown(copies: Sequence[str]) -> bool:
     text = "".join(copies)
     if "\n" in text:
         return False  # a table of powers
-    numbers = _NUMBER.findall(text)
+    numbers = DECIMAL.findall(text)
     values = [number.rstrip("0") for number in numbers]
     for back in range(1, len(values) // _CYCLES):
         latest = range(len(values) - (_CYCLES - 1) * back, len(values))
@@ -72,14 +72,14 @@ def _grown(copies: Sequence[str]) -> bool:
 def _without_count(line: str) -> str:
     """The line without the number that marks it, wherever that stands."""
     marker = _MARKER.match(line)
-    count = _NUMBER.search(marker[0]) if marker else None
+    count = DECIMAL.search(marker[0]) if marker else None
     return re.sub(rf"(?<!\d){count[0]}(?!\d)", "", line) if count else line
 
 
 def _only_counters(copies: Sequence[str]) -> bool:
     """Whether some number counts, and none changes in another way."""
     counting = False
-    for column in zip(*(_NUMBER.finditer(copy) for copy in copies), strict=False):
+    for column in zip(*(DECIMAL.finditer(copy) for copy in copies), strict=False):
         values = [match[0] for match in column]
         if len(set(values)) == 1:
             continue

@@ -4,9 +4,12 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ollama_guard.detect.counting import DIGITS
 from ollama_guard.detect.data import EMPTY, is_markup
 
 NUMBER = re.compile(r"0[xX][\da-fA-F]+|\d+")
+LONGEST = 1000
+"""Characters of a line that may be a row. (Longer units are left to the search for repetition.)"""
 STAMP, RECORD, VOLUME, BARE = 50, 310, 520, 2000
 """Rows that are no verdict yet in an answer: items of nothing but digits, the same in each; records and rows
 of a table that begin with their count (test data, plans and registers are written by the hundred); other
@@ -40,9 +43,24 @@ class Worth(NamedTuple):
 _NONE = Worth(None, "")
 
 
-def value(number: str) -> int:
-    """What a number of decimal or hexadecimal digits is."""
-    return int(number, 16 if number[:2] in {"0x", "0X"} else 10)
+class Row(NamedTuple):
+    """A line: itself, without its numbers, these, and where it ends."""
+
+    line: str
+    template: str
+    numbers: list[int]
+    end: int
+
+
+def row_of(line: str, end: int) -> Row | None:
+    """The line as a row; None if it is too long or has too long a number to be one."""
+    found = NUMBER.findall(line) if len(line) <= LONGEST else None
+    if found is None or max(map(len, found), default=0) > DIGITS:
+        return None
+    if not found:
+        return Row(line, line, [], end)
+    numbers = [int(number, 16 if number[:2] in {"0x", "0X"} else 10) for number in found]
+    return Row(line, NUMBER.sub("0", line), numbers, end)
 
 
 def worth(line: str, steps: Sequence[int], *, thinking: bool) -> Worth:

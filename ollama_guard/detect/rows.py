@@ -2,24 +2,19 @@
 
 Drift folds numbers away, and so takes a table of measurements for the same. Here each line is compared with
 the one before, number by number: all but the count must stand still. Healthy files hardly have that: of
-55,568 (`tests/bench/material.py`) one has half of what is a verdict here, and that only as a thought.
+55,568 (`tests/bench/material.py`), played as answers, none is stopped for it.
 """
 
 from collections import deque
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from ollama_guard.detect import stale
-from ollama_guard.detect.counting import DIGITS
 from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.fold import Fold
 from ollama_guard.detect.measure import NEVER, Measure
 from ollama_guard.detect.periodic import describe
-from ollama_guard.detect.records import NUMBER, value, worth
+from ollama_guard.detect.records import LONGEST, Row, row_of, worth
 from ollama_guard.detect.run import Hit, Run
 
-_LONGEST = 1000
-"""Characters of a line that may be a row. (Longer units are left to the search for repetition.)"""
 _TOGETHER = 8
 """Rows that may make a unit, taking turns."""
 _LOOK = 600
@@ -34,15 +29,6 @@ _LATE = 3000
 """Rows that are a verdict in an answer whatever counts in them: dates, addresses, names with a number."""
 _HELD = 128
 """Rows that are remembered: those of a unit, and those that stood before a run."""
-
-
-class Row(NamedTuple):
-    """A line: itself, without its numbers, these, and where it ends."""
-
-    line: str
-    template: str
-    numbers: list[int]
-    end: int
 
 
 class Rows:
@@ -63,9 +49,9 @@ class Rows:
         self._read += len(text)
         self._rest += text
         if self._break not in self._rest[-len(text) - 1 :]:
-            if len(self._rest) > 2 * _LONGEST:  # no row any more; its last character may begin a break
-                self._dropped += len(self._rest) - _LONGEST - 2
-                self._rest = self._rest[: _LONGEST + 1] + self._rest[-1]
+            if len(self._rest) > 2 * LONGEST:  # no row any more; its last character may begin a break
+                self._dropped += len(self._rest) - LONGEST - 2
+                self._rest = self._rest[: LONGEST + 1] + self._rest[-1]
             return None
         *lines, rest = self._rest.split(self._break)
         end = self._read - len(self._rest)
@@ -74,7 +60,7 @@ class Rows:
             end += len(line) + len(self._break)
             if not line or line.isspace():
                 continue
-            if (row := _row(line, end)) is None:
+            if (row := row_of(line, end)) is None:
                 self._stop()
                 continue
             self._take(row)
@@ -168,8 +154,6 @@ class Rows:
         needed = self._measure.counter(Fold(numbers=True).feed(text), len(text))
         if not self._measure.escaped:
             units = min(units, max(stale.UNITS, self._stale(unit) / self._unit))
-        if units >= NEVER:
-            return NEVER
         wanted = self._measure.counted(len(text), equal=_says(item), spoken=True)
         return max(needed, round(units * self._measure.scale * len(text)), wanted)
 
@@ -192,9 +176,8 @@ class Rows:
                 for row, steps in zip(unit, self._turns(), strict=True)
             }
             before = list(self._rows)[: -self._count - self._unit]
-            full = len(self._rows) == _HELD
-            shown = [] if full else [(line, _shown(line)) for line in self._measure.shown]
-            self._enough = stale.enough(_said(before), _said(unit), still, shown)
+            shown = self._measure.shown if len(self._rows) < _HELD else []
+            self._enough = stale.enough(before, unit, still, shown)
         return self._enough
 
     def _turns(self) -> list[list[int]]:
@@ -211,31 +194,8 @@ def _says(item: str) -> bool:
     return bool(item) and (len(item.split()) >= _SAID or not any(map(str.isalpha, item)))
 
 
-def _said(rows: Sequence[Row]) -> Iterator[stale.Said]:
-    """What rows say, the latest one first."""
-    return ((row.template, row.numbers) for row in reversed(rows))
-
-
-def _shown(line: str) -> stale.Said | None:
-    """What a line of the request says, if it may be a row."""
-    row = _row(line, 0)
-    return None if row is None else (row.template, row.numbers)
-
-
 def _is_odd(usual: list[int], steps: list[int]) -> bool:
     """Whether the numbers of a row do not go on as they did: a step is made as ever or left out."""
     if any(usual) and not any(steps):
         return True
     return any(new not in {0, old} for old, new in zip(usual, steps, strict=True))
-
-
-def _row(line: str, end: int) -> Row | None:
-    """The row that ends here; None if the line can be none."""
-    if len(line) > _LONGEST:
-        return None
-    found = NUMBER.findall(line)
-    if not found:
-        return Row(line, line, [], end)
-    if max(map(len, found)) > DIGITS:
-        return None
-    return Row(line, NUMBER.sub("0", line), list(map(value, found)), end)

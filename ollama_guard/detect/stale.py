@@ -7,8 +7,10 @@ table of different things may end in a block of equal ones.
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import compress, pairwise
+
+from ollama_guard.detect.records import Row, row_of
 
 UNITS = 32
 """Units at least, however many lines they have."""
@@ -23,12 +25,8 @@ _SHOWN, _WORDS = 2, 3
 _PHRASE = re.compile(r"[^\W\d_]+(?:[ .&-]+[^\W\d_]+)*")
 """Words that fill one cell."""
 
-Said = tuple[str, Sequence[int]]
-"""A row: its template, and its numbers."""
 What = tuple[str, ...]
-"""What a row says: the template, and the numbers that stand still in the run."""
-Shown = Sequence[tuple[str, Said | None]]
-"""Lines, and what they say if they may be rows."""
+"""What a row says: its template, and the numbers that stand still in the run."""
 Still = Mapping[str, Sequence[bool]]
 """By frame, which of the numbers of a row stand still."""
 
@@ -38,22 +36,20 @@ def frame(template: str) -> str:
     return _PHRASE.sub("a", template)
 
 
-def enough(rows: Iterable[Said], unit: Iterable[Said], still: Still, shown: Shown) -> float:
+def enough(rows: Sequence[Row], unit: Sequence[Row], still: Still, shown: Sequence[str]) -> float:
     """How many lines of the run are a verdict because of the rows before it; infinity if none are.
 
-    rows: those of the text, latest first; unit: one of the run; still: the frames that it has, and which of
-    their numbers stand still in it; shown: the request.
+    rows: those of the text; unit: one of the run; still: the frames that it has, and which of their numbers
+    stand still in it; shown: the lines of the request.
     """
-    rows = list(rows)
-    like = list(_like(rows, still))
-    enough = math.inf
-    if len(rows) - len(like) <= 1 and (count := _to_go_on_with(shown, still)):
-        # the first line may be the rest of one in the request
-        enough = max(_LINES_SHOWN, _TIMES * (len(like) + count))
+    like, lines = _like(rows, still), math.inf
+    # The first line may be the rest of one in the request.
+    if len(rows) - len(like) <= 1 and (begun := _to_go_on_with(shown, still)):
+        lines = max(_LINES_SHOWN, _TIMES * (len(like) + begun))
     # In a block of lines some recur by nature.
-    if len(still) == 1 and _wavered(like[::-1], list(_like(unit, still))):
-        enough = min(enough, max(_LINES, _TIMES * len(like)))
-    return enough
+    if len(still) == 1 and _wavered(like, _like(unit, still)):
+        lines = min(lines, max(_LINES, _TIMES * len(like)))
+    return lines
 
 
 def _wavered(said: Sequence[What], now: Sequence[What]) -> bool:
@@ -71,13 +67,14 @@ def _wavered(said: Sequence[What], now: Sequence[What]) -> bool:
     return others >= _OTHERS_FEW and returns >= _RETURNS_MANY
 
 
-def _to_go_on_with(shown: Shown, still: Still) -> int:
+def _to_go_on_with(shown: Sequence[str], still: Still) -> int:
     """How many rows of these frames end a request that is nothing else, if their words differ; else 0."""
-    begun = [shown[-1]] if shown and not list(_like(_rows(shown[-1:]), still)) else []
-    whole = shown[: len(shown) - len(begun)]
-    said = list(_like(_rows(whole), still))
-    others = [*whole[: len(whole) - len(said)], *begun]
-    if sum(len(line.split()) for line, _ in others) > _WORDS:
+    rows = [row_of(line, 0) or Row(line, line, [], 0) for line in shown]
+    within = 1 if rows and not _like(rows[-1:], still) else 0  # it may end within one
+    whole = rows[: len(rows) - within]
+    said = _like(whole, still)
+    others = [*whole[: len(whole) - len(said)], *rows[len(whole) :]]
+    if sum(len(other.line.split()) for other in others) > _WORDS:
         return 0
     forms: dict[str, set[str]] = {}
     for template, *_ in said:
@@ -85,14 +82,12 @@ def _to_go_on_with(shown: Shown, still: Still) -> int:
     return len(said) if any(len(different) >= _SHOWN for different in forms.values()) else 0
 
 
-def _rows(shown: Shown) -> Iterator[Said]:
-    return (said for _, said in reversed(shown) if said is not None)
-
-
-def _like(rows: Iterable[Said], still: Still) -> Iterator[What]:
-    """What rows say, as long as they have these frames."""
-    for template, numbers in rows:
-        form = frame(template)
-        if form not in still:
-            return
-        yield template, *map(str, compress(numbers, still[form]))
+def _like(rows: Sequence[Row], still: Still) -> list[What]:
+    """What the latest rows say, as far back as they have these frames."""
+    said: list[What] = []
+    for one in reversed(rows):
+        stands = still.get(frame(one.template))
+        if stands is None:
+            break
+        said.append((one.template, *map(str, compress(one.numbers, stands))))
+    return said[::-1]

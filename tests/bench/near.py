@@ -42,7 +42,15 @@ _LETTER = (
 )
 _NAMES = ("Ann", "Ben", "Cleo", "Dan", "Eve", "Finn", "Gus", "Hal", "Ida", "Jon", "Kay", "Leo", "Mia", "Ned")
 _SHOPS = ("bakery", "florist", "tailor", "book shop", "dairy")
-_ROOMS = ["vacant", "booked", "vacant", "cleaning", "booked", "out of order"] * 2
+_ROOMS = [
+    "ready for guests",
+    "booked",
+    "being cleaned",
+    "booked",
+    "out of order",
+    "ready for guests",
+    "reserved",
+] * 2
 _DAYS_OF_POST = ("two", "three", "four")
 _REFUSED = "Connection to the database was refused by the host, next try in five seconds.\n"
 
@@ -128,11 +136,15 @@ TEXTS: dict[str, tuple[str, str]] = {
     "rows.rooms": (  # it wavers, and is the same for the rest of the house
         "content",
         "| Room | State |\n|---|---|\n"
-        + "".join(f"| {n} | {state} |\n" for n, state in enumerate(_ROOMS + ["vacant and clean"] * 58, 101)),
+        + "".join(f"| {n} | {state} |\n" for n, state in enumerate(_ROOMS + ["ready for guests"] * 58, 101)),
     ),
     "chain.running-total": (
         "reasoning",
-        _WORDS + "417" + "".join(f" + {n * 37 % 400} = {417 + n * n * 19 + n}" for n in range(1, 90)),
+        _WORDS
+        + "417"
+        + "".join(
+            f" + {n * 37 % 400} = {417 + sum(k * 37 % 400 for k in range(1, n + 1))}" for n in range(1, 90)
+        ),
     ),
     "edited.letters": (
         "content",

@@ -27,7 +27,7 @@ NEAREST = {  # factor on all thresholds at which it would be stopped (1.0 = now)
     "rows.seed": (0.58, 872),
     "rows.tracker": (0.50, 1777),
     "rows.reserved": (0.16, 4566),
-    "rows.rooms": (0.86, 1512),
+    "rows.rooms": (0.84, 1458),
     "chain.running-total": (0.00, 0),
     "rows.influence": (0.00, 0),
     "markup.LineBreakTest": (0.84, 1613),

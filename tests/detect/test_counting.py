@@ -118,3 +118,9 @@ def test_numbers_that_grow_by_zeros() -> None:
 )
 def test_other_numbers_do_not_grow_so(numbers: list[int]) -> None:
     assert course_of_numbers([f"{number}, " for number in numbers]) is not Course.GROWN
+
+
+def test_a_table_of_powers_grows_by_nature() -> None:
+    rows = [f"{value}{'0' * zeros}" for zeros in range(8) for value in (417, 529, 1041, 36, 77, 984, 12, 650)]
+    assert course_of_numbers([f"{number}, " for number in rows]) is Course.GROWN
+    assert course_of_numbers([f"{number}\n" for number in rows]) is Course.VARIED

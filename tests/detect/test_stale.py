@@ -103,6 +103,10 @@ def test_what_takes_turns_in_the_run_is_none_that_it_has_no_more() -> None:
     assert first("".join(form.format(x=n % 2 * 200, n=n) for n in range(200))) is None
 
 
+def test_lines_of_a_block_recur_by_nature() -> None:
+    assert first(rows(BLOCK, WAVERING) + equal(BLOCK, 13, 150)) is None
+
+
 def test_rows_of_another_form_do_not_count() -> None:
     others = "".join(f"{name} lives in a house of {n} rooms.\n" for n, name in enumerate(WAVERING))
     assert first(others + equal(FORMS["a row of a table"], 1, 150)) is None
@@ -158,6 +162,6 @@ def test_a_file_that_a_tool_is_to_write_is_left_alone() -> None:
 @pytest.mark.parametrize("size", [1, 3, 64, 999, 100_000])
 def test_the_verdict_does_not_depend_on_the_deltas(size: int) -> None:
     text = rows(FORMS["a price"], WAVERING) + equal(FORMS["a price"], 13, 100)
-    assert first(text, size=size) == first(text)
-    shown = rows(BLOCK, ["Lena", "Omar"])
-    assert first(equal(BLOCK, 3, 60), size=size, prompt=shown) == first(equal(BLOCK, 3, 60), prompt=shown)
+    assert first(text, size=size) == first(text) is not None
+    shown, block = rows(BLOCK, ["Lena", "Omar"]), equal(BLOCK, 3, 60)
+    assert first(block, size=size, prompt=shown) == first(block, prompt=shown) is not None

@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 
+from ollama_guard.detect import shape
 from ollama_guard.detect.finding import Kind
 from ollama_guard.detect.rules import BALANCED
 from ollama_guard.detect.watch import BLOCK, Watch
@@ -205,10 +206,20 @@ def test_equal_items_with_a_date_in_them_are_no_data() -> None:
     finding = first("".join(item.format(n=n) for n in range(2, 60)))
     assert finding is not None
     assert finding.repeats == pytest.approx(19, abs=2)
-    ages = "In {n}, Anna will be {a} and Ben will be {b} years old.\n"
-    assert first("".join(ages.format(n=2025 + n, a=30 + n, b=28 + n) for n in range(60))) is None
-    log = "{n}. 12:30:07 the backup of the hall 10.0.0.4 was done on site at once\n"
-    assert first("".join(log.format(n=n) for n in range(2, 40))) is None
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        "In {n}, Anna will be {a} and Ben, her younger brother, will be {b} years old.\n",
+        "{n}. The backup of hall four was done on site at 12:30:07 by Mary herself.\n",
+        "{n}. On a scale from 1 to 5 (1 is never, 3 is now and then, 5 is always or so): ____\n",
+    ],
+)
+def test_items_full_of_figures_may_be_data(item: str) -> None:
+    text = "".join(item.format(n=1100 + n, a=130 + n, b=128 + n) for n in range(60))
+    assert 0.15 <= shape.figures(item.format(n=1100, a=130, b=128)) < 0.18
+    assert first(text) is None
 
 
 @pytest.mark.parametrize("channel", ["content", "reasoning"])
