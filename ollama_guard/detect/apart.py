@@ -6,6 +6,7 @@ takes such marks away, so there a seam is put in their place; and what stands in
 
 from typing import Generic, Protocol, TypeVar
 
+from ollama_guard.detect.cells import Cells
 from ollama_guard.detect.chains import Chains
 from ollama_guard.detect.finding import Finding
 from ollama_guard.detect.page import Page
@@ -79,9 +80,9 @@ class ProseOnly(Generic[Seen]):
 
 
 class LinesOfProse(ProseOnly[Hit]):
-    """Rows or chains that stand in no code."""
+    """A family that reads lines, of which none stands in code."""
 
-    def __init__(self, family: Rows | Chains, page: Page) -> None:
+    def __init__(self, family: Rows | Chains | Cells, page: Page) -> None:
         super().__init__(family, page)
         self.alarming = family.alarming
         self.place = family.place

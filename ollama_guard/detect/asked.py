@@ -97,6 +97,8 @@ class Asked:
             return False
         asked = self._wishes
         size = len(unit)
+        if asked.filler and size <= _REFRAIN and wishes.FILLER.search(unit):
+            return True
         if (asked.song and size <= _REFRAIN) or (asked.slots and size <= _SLOT_UNIT):
             return True
         if (asked.cells and not _WORD.search(unit)) or (asked.digits and _DIGITS.fullmatch(unit)):

@@ -18,6 +18,8 @@ _RANGE = re.compile(r"\W*(?:to|until|till|through|and|bis|und|à|a|hasta|y|al?|�
 _PRODUCT = re.compile(
     r"[×*]|(?<![a-z])x(?![a-z])|\b(?:of|by|times|with|each|mal|von|je|de|por|di|по)\b|每|各|个|の"
 )
+_RELATION = re.compile("[<>=≤≥^|]")
+"""What stands between the numbers of a formula."""
 _COMMA = re.compile("[,;、，]")
 
 
@@ -30,7 +32,7 @@ def upto(said: str, turn: str, lines: int) -> int:
     found = [int(figure[0]) for figure in figures]
     for one, two in pairwise(figures):
         between = one.string[one.end() : two.start()]
-        if len(between) <= _NEAR and _PRODUCT.search(between):
+        if len(between) <= _NEAR and _PRODUCT.search(between) and not _RELATION.search(between):
             found.append(int(one[0]) * int(two[0]))
         elif _RANGE.fullmatch(between):
             found.append(int(two[0]) - int(one[0]) + 1)

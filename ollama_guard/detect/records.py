@@ -6,16 +6,24 @@ from typing import NamedTuple
 
 from ollama_guard.detect.counting import DIGITS
 from ollama_guard.detect.data import EMPTY, is_markup
+from ollama_guard.detect.lines import LONGEST
 
 NUMBER = re.compile(r"0[xX][\da-fA-F]+|\d+")
-LONGEST = 1000
-"""Characters of a line that may be a row. (Longer units are left to the search for repetition.)"""
 STAMP, RECORD, VOLUME, BARE = 50, 310, 520, 2000
 """Rows that are no verdict yet in an answer: items of nothing but digits, the same in each; records and rows
 of a table that begin with their count (test data, plans and registers are written by the hundred); other
 records, and forms; nothing but numbers (people ask for counting)."""
 IDLE, IDLE_BARE = 130, 300
 """The same in thought, where nobody asked for them: for those with words, and for nothing but numbers."""
+
+CASE, _CASE_NUMBERS = 20, 3
+"""The same for cases that are worked through but for what is known of them: the count stands there, so many
+times at least, and no other number changes; and a conclusion, which never does."""
+_CONCLUDES = re.compile(
+    r"\b(?:so|thus|hence|therefore|which means|it follows|donc|daher|folglich|somit|por lo tanto|así que|"
+    r"поэтому|значит|следовательно)\b|所以|因此|因而|したがって|よって|だから",
+    re.IGNORECASE,
+)
 
 _BRACKETS = " \t([{<|\"'`*#-"
 """Marks before the count of a record."""
@@ -34,10 +42,11 @@ _JOINTS = frozenset("-:./,'")
 
 class Worth(NamedTuple):
     """rows: how many lines such as this one are no verdict yet, None if any number of them; item: what stands
-    behind the running number of a list, if that alone counts."""
+    behind the running number of a list, if that alone counts; case: it is one that is worked through."""
 
     rows: int | None
     item: str
+    case: bool = False
 
 
 _NONE = Worth(None, "")
@@ -53,7 +62,8 @@ class Row(NamedTuple):
 
 
 def row_of(line: str, end: int) -> Row | None:
-    """The line as a row; None if it is too long or has too long a number to be one."""
+    """The line as a row; None if it is too long (that is left to the search for repetition) or has too long a
+    number to be one."""
     found = NUMBER.findall(line) if len(line) <= LONGEST else None
     if found is None or max(map(len, found), default=0) > DIGITS:
         return None
@@ -73,6 +83,8 @@ def worth(line: str, steps: Sequence[int], *, thinking: bool) -> Worth:
     own = item if len(counters) == 1 else ""
     if TO_FILL.search(line):
         return Worth(VOLUME, own)
+    if len(counters) >= _CASE_NUMBERS and len(values) == 1 and _CONCLUDES.search(line):
+        return Worth(CASE, own, case=True)
     if len(values) < len(counters):
         return _NONE  # what counts twice is a name made of the count: "(7, 'User 7')"
     return Worth(_rows(line, counters[0], item, thinking=thinking), own)

@@ -10,9 +10,10 @@ from collections import deque
 from ollama_guard.detect import stale
 from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.fold import Fold
+from ollama_guard.detect.lines import Lines
 from ollama_guard.detect.measure import NEVER, Measure
 from ollama_guard.detect.periodic import describe
-from ollama_guard.detect.records import LONGEST, Row, row_of, worth
+from ollama_guard.detect.records import Row, row_of, worth
 from ollama_guard.detect.run import Hit, Run
 
 _TOGETHER = 8
@@ -36,10 +37,8 @@ class Rows:
 
     def __init__(self, measure: Measure) -> None:
         self._measure = measure
-        self._break = "\\n" if measure.escaped else "\n"
+        self._lines = Lines(escaped=measure.escaped)
         self._read = 0
-        self._rest = ""
-        self._dropped = 0  # characters in the middle of `_rest`
         self._rows: deque[Row] = deque(maxlen=_HELD)
         self._nearest: deque[str] = deque(maxlen=_TOGETHER)  # what `_near` finds
         self._begin(0, 0)
@@ -47,17 +46,7 @@ class Rows:
     def feed(self, text: str) -> Hit | None:
         """Append raw text; the earliest verdict within it."""
         self._read += len(text)
-        self._rest += text
-        if self._break not in self._rest[-len(text) - 1 :]:
-            if len(self._rest) > 2 * LONGEST:  # no row any more; its last character may begin a break
-                self._dropped += len(self._rest) - LONGEST - 2
-                self._rest = self._rest[: LONGEST + 1] + self._rest[-1]
-            return None
-        *lines, rest = self._rest.split(self._break)
-        end = self._read - len(self._rest)
-        self._rest, self._dropped = rest, 0
-        for line in lines:
-            end += len(line) + len(self._break)
+        for line, end in self._lines.feed(text):
             if not line or line.isspace():
                 continue
             if (row := row_of(line, end)) is None:
@@ -71,7 +60,7 @@ class Rows:
     def skip(self, text: str) -> None:
         """Text that is not looked at. No run of rows reaches over it."""
         self._read += len(text)
-        self._rest, self._dropped = "", 0
+        self._lines.skip(text)
         self._stop()
 
     def alarming(self) -> bool:
@@ -150,23 +139,36 @@ class Rows:
         if not any(map(any, self._steps)):
             return NEVER  # nothing counts
         text = "".join(f"{self._plain(row.line)}\n" for row in unit)
-        units, item = self._fewest(unit)
+        units, item, case = self._fewest(unit)
         needed = self._measure.counter(Fold(numbers=True).feed(text), len(text))
         if not self._measure.escaped:
             units = min(units, max(stale.UNITS, self._stale(unit) / self._unit))
-        wanted = self._measure.counted(len(text), equal=_says(item), spoken=True)
+        wanted = self._measure.counted(
+            len(text),
+            equal=_says(item),
+            spoken=True,
+            facts=self._still(unit) if case else (),
+        )
         return max(needed, round(units * self._measure.scale * len(text)), wanted)
 
-    def _fewest(self, unit: list[Row]) -> tuple[float, str]:
-        """The units that are no verdict yet where nothing is known of what stands before; what they say."""
-        fewest, item = 0, ""
+    def _fewest(self, unit: list[Row]) -> tuple[float, str, bool]:
+        """The units that are no verdict yet where nothing is known of what stands before; what they say, and
+        whether they are cases."""
+        fewest, item, case = 0, "", True
         for row, steps in zip(unit, self._turns(), strict=True):
             line = self._plain(row.line)
             one = worth(line, steps, thinking=self._measure.thinking)
             if one.rows is None:
-                return NEVER if self._measure.escaped else _LATE / self._unit, ""
-            fewest, item = max(fewest, one.rows), one.item
-        return fewest / self._unit, item
+                return NEVER if self._measure.escaped else _LATE / self._unit, "", False
+            fewest, item, case = max(fewest, one.rows), one.item, case and one.case
+        return fewest / self._unit, item, case
+
+    def _still(self, unit: list[Row]) -> list[int]:
+        """The numbers that stand in each row."""
+        still: list[int] = []
+        for row, steps in zip(unit, self._turns(), strict=True):
+            still += (number for number, step in zip(row.numbers, steps, strict=True) if not step)
+        return still
 
     def _stale(self, unit: list[Row]) -> float:
         """The lines that are a verdict because of those before the run, in the text and in the request."""

@@ -11,7 +11,9 @@ from operator import itemgetter
 from ollama_guard.detect.apart import LinesOfProse, ProseOnly, Seamed
 from ollama_guard.detect.asked import Asked
 from ollama_guard.detect.blank import BlankRun, Endless
+from ollama_guard.detect.cells import Cells
 from ollama_guard.detect.chains import Chains
+from ollama_guard.detect.definitions import Definitions
 from ollama_guard.detect.edited import Edited
 from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.ignored import NOTHING, Sieve
@@ -117,13 +119,20 @@ class _Watched(_Channel):
             families.append(Variant(measure, rules, page))
         if rules.drift and (own.drift > 0 or own.drift_data > 0):
             families.append(Drift(measure, rules, page))
-        lines: list[Rows | Chains] = [Rows(measure)] if rules.drift else []
+        lines: list[Rows | Chains | Cells] = [Rows(measure)] if rules.drift else []
         if rules.drift and not own.escaped:
             lines.append(Chains(measure))
+        if rules.novelty:
+            lines.append(Cells(measure))
+        code = [Definitions(measure)] if rules.drift and not measure.apart else []
         novelty = Novelty(own.novelty, page) if rules.novelty and own.novelty else None
         self._edited = Edited(measure, page) if rules.drift and not own.escaped else None
         self._apart = measure.apart
-        self._families: Sequence[Variant | Rows | Chains | Seamed | LinesOfProse] = [*families, *lines]
+        self._families: Sequence[Variant | Rows | Chains | Cells | Definitions | Seamed | LinesOfProse] = [
+            *families,
+            *lines,
+            *code,
+        ]
         self._novelty: Novelty | ProseOnly[int] | None = novelty
         if measure.apart:
             seamed = [Seamed(family, page) for family in families]

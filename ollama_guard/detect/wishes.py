@@ -64,11 +64,17 @@ _UNWISH = re.compile(
 
 _SONG = re.compile(
     r"\b(?:lyrics|chants?|mantras?|refrain|litan(?:y|ies)|rosary|nursery rhymes?|tongue[- ]twisters?|"
-    r"lorem ipsum|guitar tabs?|tablature|sheet music|drum pattern)\b|"
+    r"guitar tabs?|tablature|sheet music|drum pattern)\b|"
     r"(?:^|[.!?,:\n] ?|\b(?:you|please|and|to|then)\s+)sing\b|"
     r"歌词|歌詞|念经|咒语|песн|paroles|chanson|letra de|canción|liedtext"
 )
 """What is repeated by its nature, whether or not its words stand in the request."""
+FILLER = re.compile(
+    r"\b(?:lorem|ipsum|dolor|amet|consectetur|adipiscing|elit|eiusmod|tempor|incididunt|labore|magna|aliqua|"
+    r"veniam|nostrud|ullamco|laboris|commodo|consequat|fugiat|pariatur|officia|mollit|laborum)\b",
+    re.IGNORECASE,
+)
+"""Words of the dummy text of printers. Where they are asked for, other words that repeat are none of it."""
 _SONGLIKE = re.compile(
     r"\b(?:songs?|chorus|prayers?|psalms?|hail mary|our father|lord['’]?s prayer|ave maria|hymns?)\b"
 )
@@ -89,7 +95,8 @@ its words seldom stand in the request."""
 
 class Wishes(NamedTuple):
     """often: how many of a thing that is named; cells, side: of a board; size: in characters, `digits` if of
-    figures; slots: things alike by nature. 0 for none. repeated: in so many words; song: by its nature."""
+    figures; slots: things alike by nature. 0 for none. repeated: in so many words; song: by its nature;
+    filler: as dummy text."""
 
     often: int
     cells: int
@@ -99,6 +106,7 @@ class Wishes(NamedTuple):
     slots: int
     repeated: bool
     song: bool
+    filler: bool
 
 
 def read(text: str) -> Wishes:
@@ -114,6 +122,7 @@ def read(text: str) -> Wishes:
         slots=max(_numbers(_SLOTS, text, _FEWEST_SLOTS, _MOST_SLOTS), default=0),
         repeated=_WISH.search(text) is not None and _WISH.search(_UNWISH.sub(" ", text)) is not None,
         song=_SONG.search(text) is not None or _song_given(text),
+        filler="lorem ipsum" in text,
     )
 
 

@@ -198,6 +198,12 @@ def test_a_time_in_the_question_asks_for_no_repetition(prompt: str) -> None:
     assert not Asked(prompt).wants("Wait, let me check that once more. ")
 
 
+def test_dummy_text_is_that_of_printers() -> None:
+    asked = Asked("Write five paragraphs of Lorem Ipsum.")
+    assert asked.wants("Lorem ipsum dolor sit amet. ")
+    assert not asked.wants("The ancient magic was woven into the very fabric of the world. ")
+
+
 def test_a_song_that_never_ends_is_a_loop_all_the_same() -> None:
     watch = Watch(BALANCED, prompt="Sing Hey Jude.")
     line = "Na na na na na na na, na na na na, hey Jude\n"
@@ -245,6 +251,8 @@ def test_words_that_are_no_wish_leave_the_guard_as_quick(prompt: str, unit: str)
         ("It costs 3.50 or 12,000.", 0),
         ("The next number of 1, 1, 2, 3, 5, 8, 13, 21?", 21),
         ("Write 3 tips.", 0),
+        ("All solutions of x^2 - 5y^2 = 14 with |x|,|y| < 100.", 100),
+        ("14 lists with 20 words each", 280),
     ],
 )
 def test_how_far_to_count_is_read_from_figures_ranges_products_and_lists(prompt: str, upto: int) -> None:

@@ -116,13 +116,18 @@ def test_most_drifting_counters_in_prose_are_found() -> None:
     )
     # These loops were cut after some thousand characters. A song that counts down from 99, forty years of
     # interest and sixty numbered cases look just like them: a verdict waits for more than most runs have.
-    assert len(found) >= 0.9 * len(drift)
+    assert len(found) >= 0.95 * len(drift)
+
+
+def test_lists_that_say_nothing_new_and_small_edits_are_found() -> None:
+    others = loops("enumeration", "paraphrase")
+    assert others
+    assert [one.label["id"] for one in others if one.finding is None] == []
 
 
 def test_verdicts_on_exact_loops_fall_in_time() -> None:
     exact = [one for one in loops("exact") if one.finding]
-    # What was asked for (song lyrics, lorem ipsum) has a higher bar.
-    exact = [one for one in exact if "chorus" not in one.label["id"] and "lorem" not in one.label["id"]]
+    exact = [one for one in exact if "chorus" not in one.label["id"]]  # was asked for
     delays = [float(one.delay) for one in exact]
     late = {one.label["id"]: (one.label["period"], one.delay) for one in exact if one.delay > one.limit}
     print(f"delay after onset: median {percentile(delays, 0.5):.0f}, p90 {percentile(delays, 0.9):.0f}")
@@ -143,7 +148,6 @@ def test_suspicion_of_exact_loops_begins_early() -> None:
 
 def test_no_more_than_one_unit_of_a_long_exact_loop_is_seen() -> None:
     long = [one for one in loops("exact") if one.finding and one.label["period"] > 100]
-    long = [one for one in long if "lorem" not in one.label["id"]]  # which was asked for
     assert long
     assert [one.label["id"] for one in long if one.seen > one.label["period"]] == []
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ollama_guard.detect.records import BARE, IDLE, IDLE_BARE, NUMBER, RECORD, STAMP, VOLUME, worth
+from ollama_guard.detect.records import BARE, CASE, IDLE, IDLE_BARE, NUMBER, RECORD, STAMP, VOLUME, worth
 
 
 def rows(line: str, *moved: int, thinking: bool = False) -> int | None:
@@ -72,3 +72,34 @@ def test_only_a_list_s_own_number_makes_an_item() -> None:
     assert worth("12. All of them are equal", [1], thinking=False).item == ". All of them are equal"
     assert worth("12. All 13 of them are equal", [1, 1], thinking=False).item == ""
     assert worth("(12, 'Saw', 'steel')", [1], thinking=False).item == ""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- For x = 12, |x| = 12 and |y| = 100, so (12, 100) is a solution.",
+        "Case 12: n is 12, thus n is not prime but 12.",
+        "当 x = 12 时，y = 12，所以 (12, 7) 是一个解。",
+        "Pour n = 12, on a n = 12, donc 12 est pair.",
+    ],
+)
+def test_a_case_that_ends_in_the_same_conclusion_is_worth_few_rows(line: str) -> None:
+    numbers = NUMBER.findall(line)
+    steps = [int(number == "12") for number in numbers]
+    assert worth(line, steps, thinking=False) == (CASE, "", True)
+    assert worth(line, steps, thinking=True) == (CASE, "", True)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- For x = 12, x + 1 = 13, so x = 12 is a solution.",  # something is worked out
+        "- For x = 12, |x| = 12 and |y| = 100; (12, 100) is a solution.",  # nothing is concluded
+        "- For x = 12 so is 12 the value.",  # said but twice
+        "user12 has 12 points, so user12 is on place 12.",  # names
+    ],
+)
+def test_other_lines_are_no_case(line: str) -> None:
+    numbers = NUMBER.findall(line)
+    steps = [int(number in {"12", "13"}) for number in numbers]
+    assert worth(line, steps, thinking=False).rows != CASE

@@ -196,3 +196,22 @@ def test_it_is_suspicious_before_it_is_certain() -> None:
 
 def test_drift_can_be_switched_off() -> None:
     assert first(rows(RECORDS["a tuple"], 400), rules=replace(BALANCED, drift=False)) is None
+
+
+CASES = "".join(
+    f"   - For x = {x}, |x| = {x} and |y| = 100, so ({x}, 100) is a solution.\n" for x in range(2, 200, 2)
+)
+
+
+@pytest.mark.parametrize("prompt", ["", "Find all solutions of x^2 - 5y^2 = 4 with |x|,|y| < 100."])
+def test_cases_with_the_same_conclusion_are_a_verdict_early(prompt: str) -> None:
+    finding = first("The cases:\n" + CASES, prompt=prompt)
+    assert finding is not None
+    assert finding.kind is Kind.DRIFT
+    assert finding.mass <= 1600
+
+
+def test_as_many_cases_are_let_go_as_the_request_names() -> None:
+    text = "".join(f"- If n = {n}, then f({n}) = {n}, so {n} is fixed.\n" for n in range(1, 51))
+    assert first(text, prompt="Show for n = 1 to 50 that n is a fixed point.") is None
+    assert first(text, prompt="Is n a fixed point?") is not None

@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ollama_guard.detect.cells import Cells
 from ollama_guard.detect.chains import Chains
+from ollama_guard.detect.definitions import Definitions
 from ollama_guard.detect.finding import Kind
 from ollama_guard.detect.novelty import Novelty
 from ollama_guard.detect.page import Page
@@ -220,7 +222,7 @@ def test_a_channel_with_no_settings_of_this_kind_has_nothing_more_in_its_way() -
     watch.feed("content", "some text")
     state = watch._channels["content"]
     assert type(state) is _Watched
-    assert {type(one) for one in state._families} == {Variant, Drift, Rows, Chains}
+    assert {type(one) for one in state._families} == {Variant, Drift, Rows, Chains, Cells, Definitions}
     assert type(state._novelty) is Novelty
     assert type(state._periodic.page) is Page
     assert state._periodic.page._indents is None

@@ -1,0 +1,118 @@
+"""Table rows with next to nothing in them: a name that was there before, and one number in most of the cells.
+
+So small models fill a table that does not end: "| Saturn | 2.5 | 2.5 | 2.5 | 2 |", "| Earth | 2.1 | 2.1 | …".
+Neither names nor numbers come back in any order, so nothing repeats.
+"""
+
+import math
+import re
+from collections import Counter
+from dataclasses import replace
+
+from ollama_guard.detect.finding import Finding, Kind
+from ollama_guard.detect.lines import LONGEST, Lines
+from ollama_guard.detect.measure import Measure
+from ollama_guard.detect.periodic import describe
+from ollama_guard.detect.run import Hit, Run
+
+_FEWEST, _MASS = 24, 1200
+"""Rows, and their characters, that are a verdict."""
+_NAMES, _VALUES = 3, 8
+"""Different names and numbers that such rows have. Fewer may be states, as in a matrix."""
+_EQUAL, _MOSTLY = 3, 2 / 3
+"""Cells of a row that hold the same number, and their share of the cells with numbers."""
+_KNOWN = 512
+"""Different names of a table. One with more has something to say."""
+_VALUE = re.compile(r"[-+−]?\d[\d,]*(?:\.\d+)?\s?%?")
+
+Name = tuple[str, ...]
+"""The cells of a row that hold no number."""
+
+
+class Cells:
+    """One channel's text, watched for tables that are filled with the same names and numbers."""
+
+    def __init__(self, measure: Measure) -> None:
+        self._measure = measure
+        self._lines = Lines(escaped=measure.escaped)
+        self._fewest = math.ceil(_FEWEST * measure.scale)
+        self._known: set[Name] = set()
+        self._end, self._line = 0, ""
+        self._begin(0)
+
+    def feed(self, text: str) -> Hit | None:
+        """Append raw text; the earliest verdict within it."""
+        for line, end in self._lines.feed(text):
+            row = line.strip()
+            if row[:1] == row[-1:] == "|" and len(row) <= LONGEST:
+                self._take(row, end)
+                if self._count >= self._fewest and (hit := self._judge(end)):
+                    return hit
+            elif row and self._known:
+                self._leave()
+            self._end = end
+        return None
+
+    def skip(self, text: str) -> None:
+        """Text that is not looked at. No table reaches over it."""
+        self._lines.skip(text)
+        self._leave()
+
+    def alarming(self) -> bool:
+        """Part of the way to a verdict."""
+        return self._count >= self._fewest * 3 // 4
+
+    def place(self, hit: Hit) -> int:
+        """The length of the text at which the hit fell."""
+        return hit.at
+
+    def finding(self, hit: Hit, channel: str) -> Finding:
+        """The evidence of a hit."""
+        found = describe(Kind.NOVELTY, channel, self._line, hit.run.start, hit.at, repeats=self._count)
+        detail = (
+            f"{self._count} rows of a table say nothing but {len(self._names)} names that were there before "
+            f"and one number in most cells, from character {hit.run.start}: {found.mass} characters repeated"
+        )
+        return replace(found, detail=detail)
+
+    def _begin(self, start: int) -> None:
+        """Rows with next to nothing in them begin here."""
+        self._start, self._count = start, 0
+        self._names, self._values = set[Name](), set[str]()
+
+    def _leave(self) -> None:
+        self._known.clear()
+        self._begin(0)
+
+    def _take(self, row: str, end: int) -> None:
+        name, value = _read(row)
+        if value and name in self._known:
+            if not self._count:
+                self._begin(self._end)
+            self._count += 1
+            self._names.add(name)
+            self._values.add(value)
+            self._line = row
+        else:
+            self._begin(end)
+        if len(self._known) < _KNOWN:
+            self._known.add(name)
+
+    def _judge(self, end: int) -> Hit | None:
+        if len(self._names) < _NAMES or len(self._values) < _VALUES:
+            return None
+        mass = end - self._start
+        size = mass // self._count
+        needed = max(_MASS * self._measure.scale, self._measure.words(size), self._measure.counted(size))
+        return Hit(Run(size, self._start, mass), end) if mass >= needed else None
+
+
+def _read(row: str) -> tuple[Name, str]:
+    """The name of a row, and the number that stands in most of its other cells; "" if none does."""
+    cells = [cell.strip() for cell in row[1:-1].split("|")]
+    values = [cell for cell in cells if _VALUE.fullmatch(cell)]
+    name = tuple(cell for cell in cells if cell and not _VALUE.fullmatch(cell))
+    if len(values) < _EQUAL or not any(map(str.isalpha, "".join(name))):
+        return name, ""
+    value, count = Counter(values).most_common(1)[0]
+    return name, value if count >= max(_EQUAL, _MOSTLY * len(values)) else ""

@@ -1,0 +1,192 @@
+"""Functions that are written once more under the next name, with nothing new in them."""
+
+import json
+import random
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from ollama_guard.detect.finding import Finding, Kind
+from ollama_guard.detect.rules import BALANCED, ChannelRules
+from ollama_guard.detect.watch import Watch
+from tests.detect.material import deltas, first, words
+
+FORMS = {
+    "Python": """
+def fib_N(n):
+    a = 0
+    b = ONE
+    for i in range(n):
+        a, b = a + b, OTHER
+    print(a)
+    if i < n - ONE:
+        a += b
+    elif i > n:
+        print(i)
+    print(a, b)
+
+""",
+    "JavaScript": """
+async function loadN(url) {
+  const res = await fetch(url);
+  if (res.status !== 20ONE) {
+    throw new Error(url);
+  }
+  const data = await res.json();
+  cache.set(url, OTHER);
+  return data.items;
+}
+""",
+    "an arrow": """
+export const stepN = async (x) => {
+  const a = x + ONE;
+  const b = await next(a);
+  log.info(a, b);
+  if (a > b) {
+    return swap(OTHER);
+  }
+  const c = a * b;
+  return c + x;
+};
+""",
+    "Java": """
+    public static int solveN(int a, int b) {
+        int sum = a + ONE;
+        while (sum > OTHER) {
+            sum -= a * b;
+        }
+        int rest = sum % (a + b);
+        System.out.println(rest);
+        return rest;
+    }
+""",
+    "Go": """
+func (s *Stack) PushN(x int) error {
+\tif s.top >= len(s.items) {
+\t\treturn errFull
+\t}
+\ts.items[s.top] = x + ONE
+\ts.top++
+\ts.count += OTHER
+\ts.notify(x)
+\treturn nil
+}
+""",
+    "Rust": """
+pub fn gcd_N<T: Int>(a: T, b: T) -> T {
+    let mut x = a + ONE;
+    let mut y = b;
+    while y != OTHER {
+        let t = y;
+        y = x % t;
+        x = t;
+    }
+    debug_assert(x > y);
+    log(x, y, a, b);
+    x
+}
+""",
+    "C": """
+unsigned long count_N(const char *s, int c)
+{
+    int found = ONE;
+    while (*s != 0) {
+        if (*s == c)
+            found += OTHER;
+        s++;
+    }
+    printf(FORMAT, found, count, s, c);
+    return found;
+}
+""",
+}
+
+
+def functions(language: str, count: int) -> str:
+    """Functions whose lines wander between a few forms; after the first ones none is new."""
+    dice = random.Random(4)
+    pairs = [(one, other) for one in "123" for other in ("b", "0", "n")]
+    picked = pairs + [dice.choice(pairs) for _ in range(count)]
+    return "".join(
+        FORMS[language]
+        .replace("ONE", one)
+        .replace("OTHER", other)
+        .replace("N(", f"{number}(")
+        .replace("N<", f"{number}<")
+        .replace("N =", f"{number} =")
+        for number, (one, other) in enumerate(picked, 1)
+    )
+
+
+def stale_at(finding: Finding) -> int:
+    """The number of the function that was the last straw."""
+    found = re.search(r"the latest is \D+(\d+)\(", finding.detail)
+    assert found
+    return int(found[1])
+
+
+@pytest.mark.parametrize("language", FORMS)
+@pytest.mark.parametrize("fence", [False, True])
+def test_functions_in_which_nothing_is_new_are_a_verdict(language: str, fence: bool) -> None:
+    before = words(300) + "\n\n" + ("```\n" if fence else "")
+    finding = first(before + functions(language, 14))
+    assert finding is not None
+    assert finding.kind is Kind.DRIFT
+    assert "functions of the last" in finding.detail
+    assert 6 <= finding.repeats <= 8
+    assert stale_at(finding) <= 11
+
+
+def test_the_verdict_does_not_depend_on_the_deltas() -> None:
+    text = words(300) + "\n" + functions("Go", 14)
+    found = {first(text, size=size) for size in (1, 3, 64, 1000)}
+    assert len(found) == 1
+    assert None not in found
+
+
+def test_twice_as_many_in_the_arguments_of_a_tool() -> None:
+    text = json.dumps({"content": functions("Python", 40)})
+    watch = Watch(BALANCED)
+    found = [finding for piece in deltas(text, 4) if (finding := watch.feed("tool:0", piece))]
+    assert found
+    assert 12 <= found[0].repeats <= 16
+
+
+def changed(rules: ChannelRules) -> Finding | None:
+    watch = Watch(replace(BALANCED, content=rules))
+    text = functions("Python", 14)
+    return next((found for piece in deltas(text, 4) if (found := watch.feed("content", piece))), None)
+
+
+def test_the_settings_of_the_channel_hold() -> None:
+    rules = BALANCED.content
+    assert changed(rules) is not None
+    assert changed(replace(rules, scale=3.0)) is None
+    assert changed(replace(rules, unit_max=100)) is None
+    assert changed(replace(rules, code=0.0)) is None
+
+
+def test_functions_that_were_asked_for_are_left_alone() -> None:
+    text = functions("Python", 12)
+    assert first(text, prompt="Write 40 functions fib_1 to fib_40 for a benchmark of the loader.") is None
+    assert first(text, prompt="Write a function that gives the Fibonacci numbers.") is not None
+
+
+ADDED = "".join(f"    a += values[{line}] * n\n" for line in range(8))
+BY_NATURE: dict[str, Callable[[int], str]] = {
+    "a new line in each": lambda n: (
+        f"def fib_{n}(n):\n    a = {n}\n" + "".join(f"    a += values[{line}] * n\n" for line in range(8))
+    ),
+    "stubs": lambda n: f"def test_{n}(self):\n    # not yet\n    self.skipTest('later')\n    return None\n\n",
+    "comments": lambda n: f"def test_{n}(self):\n" + "    # nothing to say here\n" * 3 + "    pass\n\n",
+    "calls": lambda n: f"run_step({n}, first, second)\ncheck(first)\ncheck(second)\nlog(first, second)\n",
+    "control": lambda n: f"  if (step{n}(a)) {{\n    b = a;\n    c = b;\n    d = c;\n    e = d;\n  }}\n",
+}
+
+
+@pytest.mark.parametrize("kind", BY_NATURE)
+def test_what_code_has_by_nature_is_no_verdict_of_this_kind(kind: str) -> None:
+    finding = first("".join(BY_NATURE[kind](n) for n in range(1, 30)))
+    assert finding is None or "functions of the last" not in finding.detail
