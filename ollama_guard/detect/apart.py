@@ -6,11 +6,10 @@ takes such marks away, so there a seam is put in their place; and what stands in
 
 from typing import Generic, Protocol, TypeVar
 
-from ollama_guard.detect.cells import Cells
 from ollama_guard.detect.chains import Chains
 from ollama_guard.detect.finding import Finding
+from ollama_guard.detect.lines import Lines
 from ollama_guard.detect.page import Page
-from ollama_guard.detect.rows import Rows
 from ollama_guard.detect.run import Hit
 from ollama_guard.detect.variant import Variant
 
@@ -82,7 +81,7 @@ class ProseOnly(Generic[Seen]):
 class LinesOfProse(ProseOnly[Hit]):
     """A family that reads lines, of which none stands in code."""
 
-    def __init__(self, family: Rows | Chains | Cells, page: Page) -> None:
+    def __init__(self, family: Lines | Chains, page: Page) -> None:
         super().__init__(family, page)
         self.alarming = family.alarming
         self.place = family.place

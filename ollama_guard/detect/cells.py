@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import replace
 
 from ollama_guard.detect.finding import Finding, Kind
-from ollama_guard.detect.lines import LONGEST, Lines
+from ollama_guard.detect.lines import LONGEST
 from ollama_guard.detect.measure import Measure
 from ollama_guard.detect.periodic import describe
 from ollama_guard.detect.run import Hit, Run
@@ -34,37 +34,29 @@ class Cells:
 
     def __init__(self, measure: Measure) -> None:
         self._measure = measure
-        self._lines = Lines(escaped=measure.escaped)
         self._fewest = math.ceil(_FEWEST * measure.scale)
         self._known: set[Name] = set()
         self._end, self._line = 0, ""
         self._begin(0)
 
-    def feed(self, text: str) -> Hit | None:
-        """Append raw text; the earliest verdict within it."""
-        for line, end in self._lines.feed(text):
-            row = line.strip()
-            if row[:1] == row[-1:] == "|" and len(row) <= LONGEST:
-                self._take(row, end)
-                if self._count >= self._fewest and (hit := self._judge(end)):
-                    return hit
-            elif row and self._known:
-                self._leave()
-            self._end = end
-        return None
+    def take(self, line: str, end: int) -> Hit | None:
+        """The next line, and the offset behind its break; a verdict, if it is one now."""
+        row = line.strip()
+        if row[:1] == row[-1:] == "|" and len(row) <= LONGEST:
+            self._take(row, end)
+        elif row and self._known:
+            self.stop()
+        self._end = end
+        return self._judge(end) if self._count >= self._fewest else None
 
-    def skip(self, text: str) -> None:
-        """Text that is not looked at. No table reaches over it."""
-        self._lines.skip(text)
-        self._leave()
+    def stop(self) -> None:
+        """No table goes on from here."""
+        self._known.clear()
+        self._begin(0)
 
     def alarming(self) -> bool:
         """Part of the way to a verdict."""
         return self._count >= self._fewest * 3 // 4
-
-    def place(self, hit: Hit) -> int:
-        """The length of the text at which the hit fell."""
-        return hit.at
 
     def finding(self, hit: Hit, channel: str) -> Finding:
         """The evidence of a hit."""
@@ -79,10 +71,6 @@ class Cells:
         """Rows with next to nothing in them begin here."""
         self._start, self._count = start, 0
         self._names, self._values = set[Name](), set[str]()
-
-    def _leave(self) -> None:
-        self._known.clear()
-        self._begin(0)
 
     def _take(self, row: str, end: int) -> None:
         name, value = _read(row)

@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ollama_guard.detect.finding import Finding, Kind
-from ollama_guard.detect.lines import Lines
 from ollama_guard.detect.measure import Measure
 from ollama_guard.detect.periodic import describe
 from ollama_guard.detect.run import Hit, Run
@@ -52,27 +51,29 @@ class Definitions:
 
     def __init__(self, measure: Measure) -> None:
         self._measure = measure
-        self._lines = Lines(escaped=measure.escaped)
         self._fewest, self._of = (math.ceil(count * measure.scale) for count in (_FEWEST, _OF))
-        self._stop()
+        self.stop()
 
-    def feed(self, text: str) -> Hit | None:
-        """Append raw text; the earliest verdict within it."""
-        for line, end in self._lines.feed(text):
-            name = _name_in(line)
-            if not name:
-                self._go_on(line.strip())
-            elif hit := self._begin(line, name, end):
-                return hit
+    def take(self, line: str, end: int) -> Hit | None:
+        """The next line, and the offset behind its break; a verdict, if it is one now."""
+        name = _name_in(line)
+        if name:
+            return self._begin(line, name, end)
+        if self._stem:
+            self._go_on(line.strip())
         return None
+
+    def stop(self) -> None:
+        """No series goes on from here."""
+        self._stem, self._name, self._start = "", "", 0
+        self._known: set[str] = set()
+        self._bodies: deque[_Body] = deque(maxlen=self._of)
+        self._text: list[str] = []
+        self._new = False
 
     def alarming(self) -> bool:
         """Part of the way to a verdict."""
         return self._stale() >= self._fewest * 3 // 4
-
-    def place(self, hit: Hit) -> int:
-        """The length of the text at which the hit fell."""
-        return hit.at
 
     def finding(self, hit: Hit, channel: str) -> Finding:
         """The evidence of a hit."""
@@ -84,13 +85,6 @@ class Definitions:
         )
         return replace(found, detail=detail)
 
-    def _stop(self) -> None:
-        self._stem, self._name, self._start = "", "", 0
-        self._known: set[str] = set()
-        self._bodies: deque[_Body] = deque(maxlen=self._of)
-        self._text: list[str] = []
-        self._new = False
-
     def _begin(self, line: str, name: str, end: int) -> Hit | None:
         """A function begins, and the one before ends."""
         if self._stem:
@@ -99,14 +93,14 @@ class Definitions:
                 return hit
         stem = _NUMBER.sub("", name)
         if stem != self._stem or len(self._known) > _KNOWN:
-            self._stop()
+            self.stop()
         self._stem, self._name, self._start = stem, name, end
         self._text, self._new = [line], False
         return None
 
     def _go_on(self, line: str) -> None:
         """A line of a function. One with the function's own name is new as this is."""
-        if not self._stem or not line or _COMMENT.match(line):
+        if not line or _COMMENT.match(line):
             return
         if len(self._text) <= _KNOWN:
             self._text.append(line)

@@ -10,7 +10,6 @@ from collections import deque
 from ollama_guard.detect import stale
 from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.fold import Fold
-from ollama_guard.detect.lines import Lines
 from ollama_guard.detect.measure import NEVER, Measure
 from ollama_guard.detect.periodic import describe
 from ollama_guard.detect.records import Row, row_of, worth
@@ -37,50 +36,37 @@ class Rows:
 
     def __init__(self, measure: Measure) -> None:
         self._measure = measure
-        self._lines = Lines(escaped=measure.escaped)
-        self._read = 0
         self._rows: deque[Row] = deque(maxlen=_HELD)
         self._nearest: deque[str] = deque(maxlen=_TOGETHER)  # what `_near` finds
+        self._end = 0
         self._begin(0, 0)
 
-    def feed(self, text: str) -> Hit | None:
-        """Append raw text; the earliest verdict within it."""
-        self._read += len(text)
-        for line, end in self._lines.feed(text):
-            if not line or line.isspace():
-                continue
-            if (row := row_of(line, end)) is None:
-                self._stop()
-                continue
-            self._take(row)
-            if self._unit and end - self._start >= self._due and (hit := self._judge(end)):
-                return hit
-        return None
+    def take(self, line: str, end: int) -> Hit | None:
+        """The next line, and the offset behind its break; a verdict, if it is one now."""
+        if not line or line.isspace():
+            return None
+        self._end = end
+        if (row := row_of(line, end)) is None:
+            self.stop()
+            return None
+        self._take(row)
+        return self._judge(end) if self._unit and end - self._start >= self._due else None
 
-    def skip(self, text: str) -> None:
-        """Text that is not looked at. No run of rows reaches over it."""
-        self._read += len(text)
-        self._lines.skip(text)
-        self._stop()
+    def stop(self) -> None:
+        """No run of rows goes on from here."""
+        self._rows.clear()
+        self._nearest.clear()
+        self._unit = 0
 
     def alarming(self) -> bool:
         """Part of the way to a verdict."""
-        return self._unit > 0 and self._goal > 0 and self._read - self._start >= self._goal * 3 // 4
-
-    def place(self, hit: Hit) -> int:
-        """The length of the text at which the hit fell."""
-        return hit.at
+        return self._unit > 0 and self._goal > 0 and self._end - self._start >= self._goal * 3 // 4
 
     def finding(self, hit: Hit, channel: str) -> Finding:
         """The evidence of a hit."""
         unit = "\n".join(row.line for row in list(self._rows)[-self._unit :])
         repeats = self._count / self._unit + 1
         return describe(Kind.DRIFT, channel, unit, hit.run.start, hit.at, repeats=repeats)
-
-    def _stop(self) -> None:
-        self._rows.clear()
-        self._nearest.clear()
-        self._unit = 0
 
     def _begin(self, unit: int, start: int) -> None:
         """A run begins: the second of its units, each of so many rows, starts here."""

@@ -17,6 +17,7 @@ from ollama_guard.detect.definitions import Definitions
 from ollama_guard.detect.edited import Edited
 from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.ignored import NOTHING, Sieve
+from ollama_guard.detect.lines import Lines, OfLines
 from ollama_guard.detect.measure import Measure
 from ollama_guard.detect.novelty import Novelty
 from ollama_guard.detect.page import Page
@@ -119,20 +120,14 @@ class _Watched(_Channel):
             families.append(Variant(measure, rules, page))
         if rules.drift and (own.drift > 0 or own.drift_data > 0):
             families.append(Drift(measure, rules, page))
-        lines: list[Rows | Chains | Cells] = [Rows(measure)] if rules.drift else []
+        of_lines = _of_lines(measure, rules)
+        lines: list[Lines | Chains] = [Lines(of_lines, escaped=own.escaped)] if of_lines else []
         if rules.drift and not own.escaped:
             lines.append(Chains(measure))
-        if rules.novelty:
-            lines.append(Cells(measure))
-        code = [Definitions(measure)] if rules.drift and not measure.apart else []
         novelty = Novelty(own.novelty, page) if rules.novelty and own.novelty else None
         self._edited = Edited(measure, page) if rules.drift and not own.escaped else None
         self._apart = measure.apart
-        self._families: Sequence[Variant | Rows | Chains | Cells | Definitions | Seamed | LinesOfProse] = [
-            *families,
-            *lines,
-            *code,
-        ]
+        self._families: Sequence[Variant | Lines | Chains | Seamed | LinesOfProse] = [*families, *lines]
         self._novelty: Novelty | ProseOnly[int] | None = novelty
         if measure.apart:
             seamed = [Seamed(family, page) for family in families]
@@ -187,6 +182,18 @@ class _Watched(_Channel):
             return self._novelty.finding(stale, self._name)
         edited = self._edited.look(self._seen) if self._edited is not None else None
         return self._edited.finding(edited, self._name) if self._edited is not None and edited else None
+
+
+def _of_lines(measure: Measure, rules: WatchRules) -> list[OfLines]:
+    """What looks at one line after the other."""
+    families: list[OfLines] = []
+    if rules.drift:
+        families.append(Rows(measure))
+        if not measure.apart:  # functions are code
+            families.append(Definitions(measure))
+    if rules.novelty:
+        families.append(Cells(measure))
+    return families
 
 
 class _Sieved(_Channel):

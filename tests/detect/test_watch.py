@@ -5,13 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ollama_guard.detect.cells import Cells
 from ollama_guard.detect.chains import Chains
-from ollama_guard.detect.definitions import Definitions
 from ollama_guard.detect.finding import Kind
+from ollama_guard.detect.lines import Lines
 from ollama_guard.detect.novelty import Novelty
 from ollama_guard.detect.page import Page
-from ollama_guard.detect.rows import Rows
 from ollama_guard.detect.rules import BALANCED, STRICT, Band, with_spans
 from ollama_guard.detect.variant import Drift, Variant
 from ollama_guard.detect.watch import MAX_CHANNELS, Watch, _Watched
@@ -222,7 +220,7 @@ def test_a_channel_with_no_settings_of_this_kind_has_nothing_more_in_its_way() -
     watch.feed("content", "some text")
     state = watch._channels["content"]
     assert type(state) is _Watched
-    assert {type(one) for one in state._families} == {Variant, Drift, Rows, Chains, Cells, Definitions}
+    assert {type(one) for one in state._families} == {Variant, Drift, Lines, Chains}
     assert type(state._novelty) is Novelty
     assert type(state._periodic.page) is Page
     assert state._periodic.page._indents is None
