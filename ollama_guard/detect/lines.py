@@ -30,8 +30,7 @@ class Lines:
     """One channel's text, split into lines for all families that look at them."""
 
     def __init__(self, families: Sequence[OfLines], *, escaped: bool) -> None:
-        """families: one at least; escaped: the text is JSON, in which a line break is written as a backslash and
-        a letter."""
+        """families: one at least. escaped: the text is JSON: a line break is a backslash and a letter."""
         self._families = families
         self._break = "\\n" if escaped else "\n"
         self._read = 0
