@@ -51,7 +51,11 @@ class Asked:
     @cached_property
     def upto(self) -> int:
         """How far the latest turns may ask to count, or for how many things. 0 for no number."""
-        return counts.upto(self._tail, self._talk.turn, self.lines)
+        return self.upto_but(frozenset())
+
+    def upto_but(self, facts: frozenset[int]) -> int:
+        """The same without these figures."""
+        return counts.upto(self._tail, self._talk.turn, self.lines, facts)
 
     @cached_property
     def _talk(self) -> Talk:
@@ -97,7 +101,7 @@ class Asked:
             return False
         asked = self._wishes
         size = len(unit)
-        if asked.filler and size <= _REFRAIN and wishes.FILLER.search(unit):
+        if asked.filler and size <= _REFRAIN and wishes.may_be_filler(unit):
             return True
         if (asked.song and size <= _REFRAIN) or (asked.slots and size <= _SLOT_UNIT):
             return True

@@ -1,13 +1,15 @@
 """Table rows with next to nothing in them: a name that was there before, and one number in most of the cells.
 
 So small models fill a table that does not end: "| Saturn | 2.5 | 2.5 | 2.5 | 2 |", "| Earth | 2.1 | 2.1 | …".
-Neither names nor numbers come back in any order, so nothing repeats.
+Neither names nor numbers come back in any order, so nothing repeats. In plans, logs and series a column of
+numbers rises or falls.
 """
 
 import math
 import re
 from collections import Counter
 from dataclasses import replace
+from typing import NamedTuple
 
 from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.lines import LONGEST
@@ -25,8 +27,20 @@ _KNOWN = 512
 """Different names of a table. One with more has something to say."""
 _VALUE = re.compile(r"[-+−]?\d[\d,]*(?:\.\d+)?\s?%?")
 
+_TURNS = 2
+"""Times that a column rises and never falls, or the other way: it counts, or measures what goes on."""
+
 Name = tuple[str, ...]
 """The cells of a row that hold no number."""
+
+
+class Row(NamedTuple):
+    """name: its cells without a number; values: those with one, by their place; most: what stands in most of
+    these, "" if nothing does."""
+
+    name: Name
+    values: dict[int, float]
+    most: str
 
 
 class Cells:
@@ -70,37 +84,51 @@ class Cells:
     def _begin(self, start: int) -> None:
         """Rows with next to nothing in them begin here."""
         self._start, self._count = start, 0
-        self._names, self._values = set[Name](), set[str]()
+        self._names, self._most = set[Name](), set[str]()
+        self._before: dict[int, float] = {}
+        self._rises, self._falls = Counter[int](), Counter[int]()
 
-    def _take(self, row: str, end: int) -> None:
-        name, value = _read(row)
-        if value and name in self._known:
+    def _take(self, line: str, end: int) -> None:
+        row = _read(line)
+        if row.most and row.name in self._known:
             if not self._count:
                 self._begin(self._end)
             self._count += 1
-            self._names.add(name)
-            self._values.add(value)
-            self._line = row
+            self._names.add(row.name)
+            self._most.add(row.most)
+            self._rises.update(at for at, value in row.values.items() if value > self._before.get(at, value))
+            self._falls.update(at for at, value in row.values.items() if value < self._before.get(at, value))
+            self._before |= row.values
+            self._line = line
         else:
             self._begin(end)
         if len(self._known) < _KNOWN:
-            self._known.add(name)
+            self._known.add(row.name)
 
     def _judge(self, end: int) -> Hit | None:
-        if len(self._names) < _NAMES or len(self._values) < _VALUES:
+        if len(self._names) < _NAMES or len(self._most) < _VALUES or self._goes_on():
             return None
         mass = end - self._start
         size = mass // self._count
         needed = max(_MASS * self._measure.scale, self._measure.words(size), self._measure.counted(size))
         return Hit(Run(size, self._start, mass), end) if mass >= needed else None
 
+    def _goes_on(self) -> bool:
+        """Whether the numbers of a column go but one way."""
+        up = any(count >= _TURNS and not self._falls[at] for at, count in self._rises.items())
+        return up or any(count >= _TURNS and not self._rises[at] for at, count in self._falls.items())
 
-def _read(row: str) -> tuple[Name, str]:
-    """The name of a row, and the number that stands in most of its other cells; "" if none does."""
-    cells = [cell.strip() for cell in row[1:-1].split("|")]
-    values = [cell for cell in cells if _VALUE.fullmatch(cell)]
-    name = tuple(cell for cell in cells if cell and not _VALUE.fullmatch(cell))
-    if len(values) < _EQUAL or not any(map(str.isalpha, "".join(name))):
-        return name, ""
-    value, count = Counter(values).most_common(1)[0]
-    return name, value if count >= max(_EQUAL, _MOSTLY * len(values)) else ""
+
+def _read(line: str) -> Row:
+    cells = [cell.strip() for cell in line[1:-1].split("|")]
+    values = {at: cell for at, cell in enumerate(cells) if _VALUE.fullmatch(cell)}
+    name = tuple(cell for at, cell in enumerate(cells) if cell and at not in values)
+    most = ""
+    if len(values) >= _EQUAL and any(map(str.isalpha, "".join(name))):
+        value, count = Counter(values.values()).most_common(1)[0]
+        most = value if count >= max(_EQUAL, _MOSTLY * len(values)) else ""
+    return Row(name, {at: _number(cell) for at, cell in values.items()} if most else {}, most)
+
+
+def _number(cell: str) -> float:
+    return float(cell.replace(",", "").replace("−", "-").rstrip("% \u00a0"))

@@ -18,18 +18,19 @@ _RANGE = re.compile(r"\W*(?:to|until|till|through|and|bis|und|à|a|hasta|y|al?|�
 _PRODUCT = re.compile(
     r"[×*]|(?<![a-z])x(?![a-z])|\b(?:of|by|times|with|each|mal|von|je|de|por|di|по)\b|每|各|个|の"
 )
-_RELATION = re.compile("[<>=≤≥^|]")
-"""What stands between the numbers of a formula."""
+_RELATION = re.compile(r"(?<![\w/\"'<>=-])[<>≤≥]=?\s*\Z")
+"""In front of a number that is a bound."""
 _COMMA = re.compile("[,;、，]")
 
 
-def upto(said: str, turn: str, lines: int) -> int:
+def upto(said: str, turn: str, lines: int, facts: frozenset[int] = frozenset()) -> int:
     """The largest of these numbers, 0 for none.
 
-    said: the latest turns, in lower case; turn: the last one, which may be a list; lines: of that one.
+    said: the latest turns, in lower case; turn: the last one, which may be a list; lines: of that one;
+    facts: figures that are none.
     """
     figures = list(_FIGURE.finditer(numerals.in_figures(said)))
-    found = [int(figure[0]) for figure in figures]
+    found = [number for figure in figures if (number := int(figure[0])) not in facts]
     for one, two in pairwise(figures):
         between = one.string[one.end() : two.start()]
         if len(between) <= _NEAR and _PRODUCT.search(between) and not _RELATION.search(between):

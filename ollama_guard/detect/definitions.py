@@ -1,8 +1,8 @@
 """Functions that are written once more under the next name, with nothing new in them: `fib_3`, `fib_4`, …
 
 Such copies wander: a line is changed and changed back, a number goes up and down. So nothing repeats for
-long, and code that repeats but for numbers is common. A function of which every line stood in those before it
-is not: of 55,568 healthy files (`tests/bench/material.py`), one has three of them among four of one name.
+long, and code that repeats but for numbers is common. Two things tell: every line stood in the functions
+before, and different bodies came back whole. Handlers and stubs are of one body, so of these it takes more.
 """
 
 import math
@@ -17,7 +17,11 @@ from ollama_guard.detect.periodic import describe
 from ollama_guard.detect.run import Hit, Run
 
 _FEWEST, _OF = 6, 8
-"""Functions with nothing new that are a verdict, and of how many in a row."""
+"""Functions with nothing new, and of how many in a row, if they wander."""
+_AGAIN, _BODIES = 3, 2
+"""How many of these have a body that came before, and different such bodies: then they wander."""
+_EQUAL = 16
+"""Functions in a row whose bodies came before, if they do not."""
 _LINES, _SIZE = 6, 100
 """Lines of a body, and their characters, from which it says something: stubs and accessors are alike."""
 _SHORT = 4
@@ -35,15 +39,18 @@ _NO_HEAD = re.compile(
     r"[ \t]*(?:if|for|while|switch|return|else|elif|with|catch|match|assert|raise|throw|new|await|yield|case|"
     r"except|and|or|not|in|print)\b"
 )
+_QUOTES = "\"'`>"
 _COMMENT = re.compile(r"#|//|/?\*|\"\"\"|'''|(?:\\\"){3}|--|;")
 _NUMBER = re.compile(r"[\d_]+")
 
 
 class _Body(NamedTuple):
-    """A function that has ended: where its first line did, and whether nothing in it is new."""
+    """A function that has ended: where its first line did, whether nothing in it is new, and which of the
+    bodies before it has; -1 for none."""
 
     start: int
     stale: bool
+    like: int
 
 
 class Definitions:
@@ -51,7 +58,8 @@ class Definitions:
 
     def __init__(self, measure: Measure) -> None:
         self._measure = measure
-        self._fewest, self._of = (math.ceil(count * measure.scale) for count in (_FEWEST, _OF))
+        scale = measure.scale
+        self._fewest, self._of, self._equal = (math.ceil(n * scale) for n in (_FEWEST, _OF, _EQUAL))
         self.stop()
 
     def take(self, line: str, end: int) -> Hit | None:
@@ -63,67 +71,91 @@ class Definitions:
             self._go_on(line.strip())
         return None
 
-    def stop(self) -> None:
-        """No series goes on from here."""
-        self._stem, self._name, self._start = "", "", 0
-        self._known: set[str] = set()
-        self._bodies: deque[_Body] = deque(maxlen=self._of)
-        self._text: list[str] = []
-        self._new = False
-
     def alarming(self) -> bool:
         """Part of the way to a verdict."""
-        return self._stale() >= self._fewest * 3 // 4
+        return self._wandered(self._fewest * 3 // 4) or self._stands(self._equal * 3 // 4)
 
     def finding(self, hit: Hit, channel: str) -> Finding:
         """The evidence of a hit."""
-        unit, count = "\n".join(self._text), self._stale()
+        unit = "\n".join(self._text)
+        count = sum(body.stale for body in self._bodies)
         found = describe(Kind.DRIFT, channel, unit, hit.run.start, hit.at, repeats=count)
         detail = (
-            f"{count} functions of the last {len(self._bodies)} have nothing new in them, the latest is "
+            f"{count} of the last {len(self._bodies)} functions have nothing new in them, the latest is "
             f"{self._name}(): {hit.run.need} characters repeated from character {hit.run.start}"
         )
         return replace(found, detail=detail)
 
+    def stop(self) -> None:
+        """No series goes on from here."""
+        self._stem, self._name = "", ""
+        self._start, self._first, self._count = 0, 0, 0  # of the function, of the series, functions in it
+        self._known: set[str] = set()
+        self._known_bodies: dict[str, int] = {}
+        self._bodies: deque[_Body] = deque(maxlen=max(self._of, self._equal))
+        self._text: list[str] = []
+        self._new = False
+
     def _begin(self, line: str, name: str, end: int) -> Hit | None:
         """A function begins, and the one before ends."""
         if self._stem:
-            self._bodies.append(_Body(self._start, self._says_something() and not self._new))
+            self._bodies.append(self._ended())
             if self._bodies[-1].stale and (hit := self._judge(end)):
                 return hit
         stem = _NUMBER.sub("", name)
         if stem != self._stem or len(self._known) > _KNOWN:
             self.stop()
+            self._first = end
         self._stem, self._name, self._start = stem, name, end
+        self._count += 1
         self._text, self._new = [line], False
+        self._learn(line.replace(name, "", 1).strip())
         return None
 
     def _go_on(self, line: str) -> None:
-        """A line of a function. One with the function's own name is new as this is."""
+        """A line of a function. One with the function's own name is new as this is, or what it is about."""
         if not line or _COMMENT.match(line):
             return
         if len(self._text) <= _KNOWN:
             self._text.append(line)
-        if len(line) >= _SHORT and line not in self._known and self._name not in line:
-            self._known.add(line)
-            self._new = True
+        if self._name in line:
+            self._new = self._new or any(mark in line[: line.index(self._name)] for mark in _QUOTES)
+        elif len(line) >= _SHORT:
+            self._learn(line)
 
-    def _says_something(self) -> bool:
-        body = [line for line in self._text[1:] if self._name not in line]
-        return len(body) >= _LINES and sum(map(len, body)) >= _SIZE
+    def _learn(self, line: str) -> None:
+        self._new = self._new or line not in self._known
+        self._known.add(line)
 
-    def _stale(self) -> int:
-        return sum(body.stale for body in self._bodies)
+    def _ended(self) -> _Body:
+        lines = [line for line in self._text[1:] if self._name not in line]
+        body = "\n".join(lines)
+        like = self._known_bodies.setdefault(body, self._count)
+        stale = len(lines) >= _LINES and len(body) >= _SIZE and not self._new
+        return _Body(self._start, stale, like if stale and like < self._count else -1)
+
+    def _wandered(self, fewest: int) -> bool:
+        """Whether so many have nothing new, and different ones came back whole."""
+        last = list(self._bodies)[-self._of :]
+        back = [body.like for body in last if body.like >= 0]
+        return (
+            sum(body.stale for body in last) >= fewest and len(back) >= _AGAIN and len(set(back)) >= _BODIES
+        )
+
+    def _stands(self, fewest: int) -> bool:
+        """Whether so many in a row came back whole."""
+        return len(self._bodies) >= fewest and all(body.like >= 0 for body in list(self._bodies)[-fewest:])
 
     def _judge(self, end: int) -> Hit | None:
         """A function with nothing new has ended: whether it is one too many."""
-        count = self._stale()
-        if count < self._fewest:
+        if not self._wandered(self._fewest) and not self._stands(self._equal):
+            return None
+        series = end - self._first
+        size = series // self._count
+        if series < max(self._measure.words(size), self._measure.counted(size)):
             return None
         first = next(body.start for body in self._bodies if body.stale)
-        size = (end - first) // count
-        needed = max(self._measure.words(size), self._measure.counted(size))
-        return Hit(Run(size, first, end - first), end) if end - first >= needed else None
+        return Hit(Run(size, first, end - first), end)
 
 
 def _name_in(line: str) -> str:

@@ -3,7 +3,7 @@
 import functools
 import math
 from bisect import bisect_left
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 
 from ollama_guard.detect import shape, suspicion
 from ollama_guard.detect.asked import Asked
@@ -98,14 +98,14 @@ class Measure:
         return max(_EDITED * max(counter, self.words(size)), self.counted(size))
 
     def counted(
-        self, size: int, *, equal: bool = False, spoken: bool = False, facts: Container[int] = ()
+        self, size: int, *, equal: bool = False, spoken: bool = False, facts: frozenset[int] = frozenset()
     ) -> int:
         """The repeated characters that a number in the request may have asked for, of units of this size.
 
         equal: they are items of a list, the same but for its numbers; spoken: and they say something; facts:
         numbers that each of them states, which are no count.
         """
-        upto = 0.0 if self._asked.upto in facts else self._asked.upto * _COUNTED
+        upto = (self._asked.upto_but(facts) if facts else self._asked.upto) * _COUNTED
         if equal and self._rules.thinking:
             upto = 0.0  # no list is asked for in thought
         elif equal and spoken:

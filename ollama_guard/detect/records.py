@@ -16,14 +16,18 @@ records, and forms; nothing but numbers (people ask for counting)."""
 IDLE, IDLE_BARE = 130, 300
 """The same in thought, where nobody asked for them: for those with words, and for nothing but numbers."""
 
-CASE, _CASE_NUMBERS = 20, 3
-"""The same for cases that are worked through but for what is known of them: the count stands there, so many
-times at least, and no other number changes; and a conclusion, which never does."""
+CASE, _CASE_NUMBERS, _CASE_VALUES = 20, 3, 2
+"""The same for cases in which nothing is worked out: the count stands there so many times at least, so often as
+the value of something ("x = 12, |x| = 12, so 12 is one"), and neither other numbers nor the conclusion change.
+"""
 _CONCLUDES = re.compile(
-    r"\b(?:so|thus|hence|therefore|which means|it follows|donc|daher|folglich|somit|por lo tanto|así que|"
-    r"поэтому|значит|следовательно)\b|所以|因此|因而|したがって|よって|だから",
-    re.IGNORECASE,
+    r"(?:(?:^|[,;:.–—-]|\band)\s+so|\b(?:[Tt]hus|[Hh]ence|[Tt]herefore|which means|it follows|donc|daher|"
+    r"folglich|somit|por lo tanto|así que|поэтому|значит|следовательно))\b|"
+    r"所以|因此|因而|したがって|よって|だから"
 )
+_VALUE = re.compile(r"=\s*(\d+)")
+FACT = re.compile(r"[=<>≤≥]\s*\(*(\d+)(?!\s*[^\W\d_])")
+"""A number that a formula states, in front of no thing that is counted."""
 
 _BRACKETS = " \t([{<|\"'`*#-"
 """Marks before the count of a record."""
@@ -73,8 +77,11 @@ def row_of(line: str, end: int) -> Row | None:
     return Row(line, NUMBER.sub("0", line), numbers, end)
 
 
-def worth(line: str, steps: Sequence[int], *, thinking: bool) -> Worth:
-    """What a line is worth whose numbers moved by these steps since the line before."""
+def worth(line: str, steps: Sequence[int], *, thinking: bool, alone: bool = True) -> Worth:
+    """What a line is worth whose numbers moved by these steps since the line before.
+
+    alone: it takes turns with no other.
+    """
     matches = list(NUMBER.finditer(line))
     counters = [match for match, step in zip(matches, steps, strict=False) if step]
     if not counters or len(matches) != len(steps) or any(map(_joined, counters)) or is_markup(line):
@@ -83,11 +90,17 @@ def worth(line: str, steps: Sequence[int], *, thinking: bool) -> Worth:
     own = item if len(counters) == 1 else ""
     if TO_FILL.search(line):
         return Worth(VOLUME, own)
-    if len(counters) >= _CASE_NUMBERS and len(values) == 1 and _CONCLUDES.search(line):
+    if alone and len(values) == 1 and _is_case(line, counters):
         return Worth(CASE, own, case=True)
     if len(values) < len(counters):
         return _NONE  # what counts twice is a name made of the count: "(7, 'User 7')"
     return Worth(_rows(line, counters[0], item, thinking=thinking), own)
+
+
+def _is_case(line: str, counters: list[re.Match[str]]) -> bool:
+    if len(counters) < _CASE_NUMBERS or not _CONCLUDES.search(line):
+        return False
+    return _VALUE.findall(line).count(counters[0][0]) >= _CASE_VALUES
 
 
 def _rows(line: str, counter: re.Match[str], item: str, *, thinking: bool) -> int:

@@ -12,7 +12,7 @@ from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.fold import Fold
 from ollama_guard.detect.measure import NEVER, Measure
 from ollama_guard.detect.periodic import describe
-from ollama_guard.detect.records import Row, row_of, worth
+from ollama_guard.detect.records import FACT, Row, row_of, worth
 from ollama_guard.detect.run import Hit, Run
 
 _TOGETHER = 8
@@ -129,32 +129,21 @@ class Rows:
         needed = self._measure.counter(Fold(numbers=True).feed(text), len(text))
         if not self._measure.escaped:
             units = min(units, max(stale.UNITS, self._stale(unit) / self._unit))
-        wanted = self._measure.counted(
-            len(text),
-            equal=_says(item),
-            spoken=True,
-            facts=self._still(unit) if case else (),
-        )
+        facts = frozenset(map(int, FACT.findall(text))) if case else frozenset[int]()
+        wanted = self._measure.counted(len(text), equal=_says(item), spoken=True, facts=facts)
         return max(needed, round(units * self._measure.scale * len(text)), wanted)
 
     def _fewest(self, unit: list[Row]) -> tuple[float, str, bool]:
         """The units that are no verdict yet where nothing is known of what stands before; what they say, and
         whether they are cases."""
-        fewest, item, case = 0, "", True
+        fewest, item, case = 0, "", False
         for row, steps in zip(unit, self._turns(), strict=True):
             line = self._plain(row.line)
-            one = worth(line, steps, thinking=self._measure.thinking)
+            one = worth(line, steps, thinking=self._measure.thinking, alone=self._unit == 1)
             if one.rows is None:
                 return NEVER if self._measure.escaped else _LATE / self._unit, "", False
-            fewest, item, case = max(fewest, one.rows), one.item, case and one.case
+            fewest, item, case = max(fewest, one.rows), one.item, one.case
         return fewest / self._unit, item, case
-
-    def _still(self, unit: list[Row]) -> list[int]:
-        """The numbers that stand in each row."""
-        still: list[int] = []
-        for row, steps in zip(unit, self._turns(), strict=True):
-            still += (number for number, step in zip(row.numbers, steps, strict=True) if not step)
-        return still
 
     def _stale(self, unit: list[Row]) -> float:
         """The lines that are a verdict because of those before the run, in the text and in the request."""

@@ -69,12 +69,15 @@ _SONG = re.compile(
     r"歌词|歌詞|念经|咒语|песн|paroles|chanson|letra de|canción|liedtext"
 )
 """What is repeated by its nature, whether or not its words stand in the request."""
-FILLER = re.compile(
+_FILLER = re.compile(
     r"\b(?:lorem|ipsum|dolor|amet|consectetur|adipiscing|elit|eiusmod|tempor|incididunt|labore|magna|aliqua|"
-    r"veniam|nostrud|ullamco|laboris|commodo|consequat|fugiat|pariatur|officia|mollit|laborum)\b",
+    r"veniam|nostrud|ullamco|laboris|commodo|consequat|fugiat|pariatur|officia|mollit|laborum|pellentesque|"
+    r"habitant|morbi|tristique|senectus|malesuada|turpis|egestas|vestibulum|nulla|facilisi|cras|vitae|nunc|"
+    r"curabitur|phasellus|vivamus|mauris|donec|quisque|praesent|aenean|maecenas|perspiciatis|omnis|voluptatem|"
+    r"accusantium|laudantium)\b|[<>|{}\\]",
     re.IGNORECASE,
 )
-"""Words of the dummy text of printers. Where they are asked for, other words that repeat are none of it."""
+"""Words of the dummy text of printers, or the mark-up around it."""
 _SONGLIKE = re.compile(
     r"\b(?:songs?|chorus|prayers?|psalms?|hail mary|our father|lord['’]?s prayer|ave maria|hymns?)\b"
 )
@@ -124,6 +127,11 @@ def read(text: str) -> Wishes:
         song=_SONG.search(text) is not None or _song_given(text),
         filler="lorem ipsum" in text,
     )
+
+
+def may_be_filler(unit: str) -> bool:
+    """Whether this may belong to dummy text. Where that is asked for, plain words are none."""
+    return _FILLER.search(unit) is not None
 
 
 def _often(text: str) -> int:

@@ -201,6 +201,8 @@ def test_a_time_in_the_question_asks_for_no_repetition(prompt: str) -> None:
 def test_dummy_text_is_that_of_printers() -> None:
     asked = Asked("Write five paragraphs of Lorem Ipsum.")
     assert asked.wants("Lorem ipsum dolor sit amet. ")
+    assert asked.wants("Nulla facilisi. Cras vitae nunc. ")
+    assert asked.wants('<a href="#">Read more</a>')
     assert not asked.wants("The ancient magic was woven into the very fabric of the world. ")
 
 
@@ -253,6 +255,9 @@ def test_words_that_are_no_wish_leave_the_guard_as_quick(prompt: str, unit: str)
         ("Write 3 tips.", 0),
         ("All solutions of x^2 - 5y^2 = 14 with |x|,|y| < 100.", 100),
         ("14 lists with 20 words each", 280),
+        ("floors=10 with rooms=12", 120),
+        ("<b>10</b> rows of <b>12</b>", 120),
+        ("> 10 boxes\n> of 12 labels", 120),
     ],
 )
 def test_how_far_to_count_is_read_from_figures_ranges_products_and_lists(prompt: str, upto: int) -> None:

@@ -67,6 +67,7 @@ BY_NATURE = {
     "no name": ("| {n} | {n} | {n} | {n} |\n", NAMES),
     "a new name in each": ("| {name} {k} | {n} | {n} | {n} | {n} |\n", NAMES),
     "two cells": ("| {name} | {n} | {n} |\n", NAMES),
+    "a week that goes on": ("| {name} | {k} | {n} | {n} | {n} | {n} | {n} |\n", NAMES),
     "no table": ("{name}, {n}, {n}, {n}, {n}\n", NAMES),
     "states": ("| {name} | 0 | 0 | 0 | 1 |\n", NAMES),
     "words that vary": ("| {name} | {n} | {n} | {n} | " + "see note {k} |\n", NAMES),
@@ -78,6 +79,13 @@ def test_what_tables_have_by_nature_is_no_verdict_of_this_kind(kind: str) -> Non
     form, names = BY_NATURE[kind]
     finding = first(HEAD + BEFORE + table(form, 200, names))
     assert finding is None or finding.kind is not Kind.NOVELTY
+
+
+@pytest.mark.parametrize("step", [1, -1])
+def test_values_that_go_but_one_way_are_a_series(step: int) -> None:
+    values = (50 + step * number // 2 for number in range(60))
+    rows = "".join(f"| {NAMES[value % 8]} | {value}.5 | {value}.5 | {value}.5 |\n" for value in values)
+    assert first(HEAD + BEFORE + rows) is None
 
 
 def test_a_table_ends_with_its_last_row() -> None:

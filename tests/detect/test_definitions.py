@@ -134,9 +134,9 @@ def test_functions_in_which_nothing_is_new_are_a_verdict(language: str, fence: b
     finding = first(before + functions(language, 14))
     assert finding is not None
     assert finding.kind is Kind.DRIFT
-    assert "functions of the last" in finding.detail
+    assert "functions have nothing new" in finding.detail
     assert 6 <= finding.repeats <= 8
-    assert stale_at(finding) <= 11
+    assert stale_at(finding) <= 14
 
 
 def test_the_verdict_does_not_depend_on_the_deltas() -> None:
@@ -168,6 +168,20 @@ def test_the_settings_of_the_channel_hold() -> None:
     assert changed(replace(rules, code=0.0)) is None
 
 
+def test_functions_that_are_all_of_one_body_need_to_be_more() -> None:
+    same = re.sub(r"\n\n.*", "\n\n", functions("Python", 1), flags=re.DOTALL)
+    text = "".join(same.replace("fib_1(", f"fib_{n}(") for n in range(1, 40))
+    finding = first(text)
+    assert finding is not None
+    assert stale_at(finding) == 17
+
+
+def test_many_more_than_were_asked_for_are_a_verdict_all_the_same() -> None:
+    finding = first(functions("Go", 40), prompt="Write the 20 functions Push1 to Push20.")
+    assert finding is not None
+    assert stale_at(finding) in {24, 25, 26}
+
+
 def test_functions_that_were_asked_for_are_left_alone() -> None:
     text = functions("Python", 12)
     assert first(text, prompt="Write 40 functions fib_1 to fib_40 for a benchmark of the loader.") is None
@@ -175,10 +189,42 @@ def test_functions_that_were_asked_for_are_left_alone() -> None:
 
 
 ADDED = "".join(f"    a += values[{line}] * n\n" for line in range(8))
+HANDLER = """
+void buttonN_click(object sender) {
+    count += 1;
+    clicks.add(sender);
+    sender.hide();
+    board.refresh();
+    if (board.full()) {
+        board.reset();
+    }
+    show(count);
+    log(clicks, sender, board);
+}
+"""
+TYPES = [word.strip(".").lower() for word in words(600, 5).split()][:30]
 BY_NATURE: dict[str, Callable[[int], str]] = {
     "a new line in each": lambda n: (
         f"def fib_{n}(n):\n    a = {n}\n" + "".join(f"    a += values[{line}] * n\n" for line in range(8))
     ),
+    "few lines in another order": lambda n: (
+        f"void digit{n}() {{\n"
+        + "".join(
+            f"  digitalWrite(pin_{bit}, {'HIGH' if n * 7 >> bit & 1 else 'LOW'});\n" for bit in range(7)
+        )
+        + "}\n"
+    ),
+    "overloads": lambda n: (
+        f"static int indexOf({TYPES[n % 30]}[] array, {TYPES[n % 30]} value, int start) {{\n"
+        "  if (array == null) {\n    return -1;\n  }\n  for (int i = start; i < array.length; i++) {\n"
+        "    if (array[i] == value) {\n      return i;\n    }\n  }\n  return -1;\n}\n"
+    ),
+    "a file for each": lambda n: (
+        f"    def test_{n}(self):\n        source = read('test_{n}.in')\n        expected = read(OUT)\n"
+        "        tokens = list(lexer(source))\n        tree = parse(tokens)\n        shown = render(tree)\n"
+        "        check(expected, shown)\n        clean(source, shown)\n\n"
+    ),
+    "a dozen handlers": lambda n: HANDLER.replace("N_", f"{n}_") if n <= 14 else "",
     "stubs": lambda n: f"def test_{n}(self):\n    # not yet\n    self.skipTest('later')\n    return None\n\n",
     "comments": lambda n: f"def test_{n}(self):\n" + "    # nothing to say here\n" * 3 + "    pass\n\n",
     "calls": lambda n: f"run_step({n}, first, second)\ncheck(first)\ncheck(second)\nlog(first, second)\n",
@@ -189,4 +235,4 @@ BY_NATURE: dict[str, Callable[[int], str]] = {
 @pytest.mark.parametrize("kind", BY_NATURE)
 def test_what_code_has_by_nature_is_no_verdict_of_this_kind(kind: str) -> None:
     finding = first("".join(BY_NATURE[kind](n) for n in range(1, 30)))
-    assert finding is None or "functions of the last" not in finding.detail
+    assert finding is None or "functions have nothing new" not in finding.detail

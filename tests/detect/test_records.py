@@ -78,9 +78,9 @@ def test_only_a_list_s_own_number_makes_an_item() -> None:
     "line",
     [
         "- For x = 12, |x| = 12 and |y| = 100, so (12, 100) is a solution.",
-        "Case 12: n is 12, thus n is not prime but 12.",
+        "Case n = 12: m = 12 too, thus 12 is the answer.",
         "当 x = 12 时，y = 12，所以 (12, 7) 是一个解。",
-        "Pour n = 12, on a n = 12, donc 12 est pair.",
+        "Pour n = 12, on a m = 12, donc 12 est pair.",
     ],
 )
 def test_a_case_that_ends_in_the_same_conclusion_is_worth_few_rows(line: str) -> None:
@@ -95,7 +95,9 @@ def test_a_case_that_ends_in_the_same_conclusion_is_worth_few_rows(line: str) ->
     [
         "- For x = 12, x + 1 = 13, so x = 12 is a solution.",  # something is worked out
         "- For x = 12, |x| = 12 and |y| = 100; (12, 100) is a solution.",  # nothing is concluded
-        "- For x = 12 so is 12 the value.",  # said but twice
+        "- For x = 12, so is 12 the value.",  # said but twice
+        "- If x = 12, 12 > 7, so f(12) = 0.",  # something is worked out
+        "INSERT INTO t VALUES ('SO', a = 12, b = 12, 12);",  # an order
         "user12 has 12 points, so user12 is on place 12.",  # names
     ],
 )
@@ -103,3 +105,9 @@ def test_other_lines_are_no_case(line: str) -> None:
     numbers = NUMBER.findall(line)
     steps = [int(number in {"12", "13"}) for number in numbers]
     assert worth(line, steps, thinking=False).rows != CASE
+
+
+def test_cases_that_take_turns_are_worked_through() -> None:
+    line = "For x = 12, |x| = 12, so 12 is one."
+    assert worth(line, [1, 1, 1], thinking=False).case
+    assert not worth(line, [1, 1, 1], thinking=False, alone=False).case

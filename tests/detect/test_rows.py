@@ -212,6 +212,12 @@ def test_cases_with_the_same_conclusion_are_a_verdict_early(prompt: str) -> None
 
 
 def test_as_many_cases_are_let_go_as_the_request_names() -> None:
-    text = "".join(f"- If n = {n}, then f({n}) = {n}, so {n} is fixed.\n" for n in range(1, 51))
+    text = "".join(f"- If n = {n}, then m = {n}, so {n} is fixed.\n" for n in range(1, 51))
     assert first(text, prompt="Show for n = 1 to 50 that n is a fixed point.") is None
     assert first(text, prompt="Is n a fixed point?") is not None
+
+
+def test_a_figure_in_front_of_things_is_a_count_though_each_case_has_it() -> None:
+    text = "".join(f"- With a = {n}, b = {n} of 60 tickets, so {n} is sold.\n" for n in range(1, 61))
+    assert first(text, prompt="Go through the 60 tickets.") is None
+    assert first(text, prompt="Go through the tickets.") is not None
