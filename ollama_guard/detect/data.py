@@ -12,6 +12,9 @@ _SEPARATORS = re.compile(r"[\s,;:|()\[\]{}<>=\"'`*]+")
 _COMMENT = re.compile(r"(?://|#|/\*)[^\n]*")
 _NUMBER = re.compile(r"0[xX][\da-fA-F]+|(?:[A-Za-z]{0,2}[-+./\d])*[A-Za-z%]?")
 """Also path commands and exponents ("c0-8.8", "1.5e-07"), and a single letter; marks alone."""
+_STATED = re.compile(r"\d[ \t]*=[ \t]*[-+]?\d")
+_COMMAND = re.compile(r"[A-Z]\d+(?:\.\d+)?")
+"""An equation, and a word of a program for machines ("G1 X10 Y0"): they are said, not measured."""
 EMPTY = frozenset({"null", "nil", "none", "nan", "np.nan", "na", "n/a", "undefined", "true", "false", "inf"})
 _MANY_FIGURES = 0.5
 _TAG = re.compile(r"<[/!]?[A-Za-z][^<>]*>")
@@ -38,6 +41,8 @@ def is_figures(unit: str) -> bool:
         return False
     if not any(map(str.isdigit, unit)) and "," not in unit and "  " not in unit:
         return False  # a word on its line
+    if rows and (_STATED.search(unit) or (len(words) > 1 and all(map(_COMMAND.fullmatch, words)))):
+        return False
     kinds = dict.fromkeys(words, 0)
     for word in words:
         kinds[word] += 1

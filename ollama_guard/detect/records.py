@@ -17,9 +17,9 @@ IDLE, IDLE_BARE = 130, 300
 """The same in thought, where nobody asked for them: for those with words, and for nothing but numbers."""
 
 CASE, _CASE_NUMBERS, _CASE_VALUES = 20, 3, 2
-"""The same for cases in which nothing is worked out: the count stands there so many times at least, so often as
-the value of something ("x = 12, |x| = 12, so 12 is one"), and neither other numbers nor the conclusion change.
-"""
+"""The same for cases in which nothing is worked out: the count stands there so many times at least, so often
+as the value of something ("x = 12, |x| = 12, so 12 is one"), and neither another number nor the conclusion
+changes."""
 _CONCLUDES = re.compile(
     r"(?:(?:^|[,;:.–—-]|\band)\s+so|\b(?:[Tt]hus|[Hh]ence|[Tt]herefore|which means|it follows|donc|daher|"
     r"folglich|somit|por lo tanto|así que|поэтому|значит|следовательно))\b|"
@@ -35,7 +35,7 @@ TO_FILL = re.compile(r"__|\.{4}|\[ ?\]|☐|□")
 _MARKER = re.compile(r"[ \t>*#-]*\Z")
 _ENDS = frozenset(".):]")
 """Behind the running number of an item."""
-_WORD = re.compile(r"(?<!\w)[^\W\d_]{3,}(?!\w)")
+WORD = re.compile(r"(?<!\w)[^\W\d_]{3,}(?!\w)")
 _SPOKEN = 2
 """Words before the count with which it is no variable's value."""
 _ITEM, _VARIED = 8, 3
@@ -126,7 +126,7 @@ def _item(line: str, counter: re.Match[str]) -> str:
 
 
 def _notable(text: str) -> set[str]:
-    return {word.casefold() for word in _WORD.findall(text)} - EMPTY
+    return {word.casefold() for word in WORD.findall(text)} - EMPTY
 
 
 def _joined(number: re.Match[str]) -> bool:

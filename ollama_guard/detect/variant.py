@@ -38,6 +38,9 @@ _STAMPED = re.compile(r"\d[-:./,]\d")
 _LITTLE, _BARE = 200, 2000
 """Copies of what says little in a line of text ("Carl = 12, Carl = 13, "), and of nothing but a number, or of
 a name made of one, in an answer; nobody counts so far unasked."""
+_CODED, _CODED_SIZE, _DIVIDED = 128, 12, frozenset(",;{}[]<>\"'`\\\t")
+"""The same in a line of code ("+ f(n - 12) "), for units of so many characters at least, without what divides
+the items of data."""
 
 _SPECIAL = re.compile(r"<\|?(?:unused|reserved|special|extra_id|fim|pad|eos|bos|im|eot)\w*\|?>\s*")
 _SPECIAL_SIZE = 32
@@ -52,6 +55,8 @@ each is but a number."""
 
 _WORDS = 8
 """Different words in a unit from which it says something, and is no record of data."""
+_ITEM = re.compile(r"^[ \t]*\d+[.)][ \t]+(.*)$", re.MULTILINE)
+"""An item of a numbered list."""
 
 
 class Copy(NamedTuple):
@@ -190,7 +195,11 @@ class Drift(Variant):
         if _is_number(copy) and " " in copy.raw:
             return _LITTLE if self._measure.thinking else _BARE
         words = any(len(word) > 2 and word.isalpha() for word in (2 * copy.folded).split()[1:-1])
-        return _LITTLE if copy.region is Region.PROSE and words else NEVER
+        if not words:
+            return NEVER
+        if copy.region is Region.PROSE:
+            return _LITTLE
+        return _CODED if len(copy.folded) >= _CODED_SIZE and not _is_divided(copy.raw) else NEVER
 
     def _patient(self, copy: Copy) -> Goal:
         """What numbers need that change in any way, as in cases that are worked through."""
@@ -226,11 +235,20 @@ def _is_number(copy: Copy) -> bool:
 def _says_little(copy: Copy) -> bool:
     """Whether it may be a record of data, a row or a log line: those count by nature."""
     if copy.region is not Region.PROSE:
-        return True
+        return not _has_item(copy.raw)
     figures = shape.figures(copy.raw)
     if figures >= _FIGURES and (figures >= _MANY_FIGURES or copy.words <= _WORDS or _is_record(copy.raw)):
         return True
     return _coded(copy) and copy.words < _WORDS
+
+
+def _is_divided(raw: str) -> bool:
+    return "|" in raw.replace("||", "") or not _DIVIDED.isdisjoint(raw)
+
+
+def _has_item(raw: str) -> bool:
+    """Whether an item of a list in it says something; formulas may stand around it."""
+    return any(len(set(item.split())) >= _WORDS for item in _ITEM.findall(raw + raw))
 
 
 def _is_record(raw: str) -> bool:

@@ -22,6 +22,7 @@ from ollama_guard.detect.measure import Measure
 from ollama_guard.detect.novelty import Novelty
 from ollama_guard.detect.page import Page
 from ollama_guard.detect.periodic import Periodic
+from ollama_guard.detect.recurring import Recurring
 from ollama_guard.detect.rows import Rows
 from ollama_guard.detect.rules import WatchRules
 from ollama_guard.detect.sieved import SeamedSieve, SievedPage, in_whole
@@ -189,6 +190,8 @@ def _of_lines(measure: Measure, rules: WatchRules) -> list[OfLines]:
     families: list[OfLines] = []
     if rules.drift:
         families.append(Rows(measure))
+        if not measure.escaped:  # data
+            families.append(Recurring(measure))
         if not measure.apart:  # functions are code
             families.append(Definitions(measure))
     if rules.novelty:
