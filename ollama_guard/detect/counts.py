@@ -20,6 +20,16 @@ _PRODUCT = re.compile(
 )
 _RELATION = re.compile(r"(?<![\w/\"'<>=-])[<>≤≥]=?\s*\Z")
 """In front of a number that is a bound."""
+_MONTH = (
+    r"(?:jan|feb|fév|m[aä]r|apr|abr|avr|ma[iy]|jun|juin|jul|juil|aug|août|ago|sep|o[ck]t|nov|de[cz]|déc|янв|фев|мар|"
+    r"апр|мая|июн|июл|авг|сен|окт|ноя|дек)[^\W\d_]*\.?"
+)
+_DATE = re.compile(
+    rf"(?<!to )(?<!bis )(?<![-–])\b(?:\d{{1,2}}\.? (?:of |de )?{_MONTH},? (?:de )?\d{{4}}|"
+    rf"{_MONTH} \d{{1,2}},? \d{{4}}|"
+    r"\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}[./]\d{4})\b|\d{4}年\d{1,2}月\d{1,2}日"
+)
+"""A day of one year: its figures count nothing. (Where it ends a range, they do.)"""
 _COMMA = re.compile("[,;、，]")
 
 
@@ -29,7 +39,7 @@ def upto(said: str, turn: str, lines: int, facts: frozenset[int] = frozenset()) 
     said: the latest turns, in lower case; turn: the last one, which may be a list; lines: of that one;
     facts: figures that are none.
     """
-    figures = list(_FIGURE.finditer(numerals.in_figures(said)))
+    figures = list(_FIGURE.finditer(_DATE.sub(" ", numerals.in_figures(said))))
     found = [number for figure in figures if (number := int(figure[0])) not in facts]
     for one, two in pairwise(figures):
         between = one.string[one.end() : two.start()]
