@@ -12,9 +12,9 @@ _SEPARATORS = re.compile(r"[\s,;:|()\[\]{}<>=\"'`*]+")
 _COMMENT = re.compile(r"(?://|#|/\*)[^\n]*")
 _NUMBER = re.compile(r"0[xX][\da-fA-F]+|(?:[A-Za-z]{0,2}[-+./\d])*[A-Za-z%]?")
 """Also path commands and exponents ("c0-8.8", "1.5e-07"), and a single letter; marks alone."""
-_STATED = re.compile(r"\d[ \t]*=[ \t]*[-+]?\d")
-_COMMAND = re.compile(r"[A-Z]\d+(?:\.\d+)?")
-"""An equation, and a word of a program for machines ("G1 X10 Y0"): they are said, not measured."""
+_SUM = re.compile(r"(\d{1,9})[ \t]*([-+x×*])[ \t]*(\d{1,9})[ \t]*=[ \t]*(\d{1,9})(?![\d.,])")
+_COMMAND = re.compile(r"(?:[GM]\d+|[XYZEFSIJPT]-?\d+(?:\.\d+)?)(?:[ \t]+[XYZEFSIJPT]-?\d+(?:\.\d+)?)+\s*")
+"""A step of a machine tool (G-code). One alone is no drawing, again and again it goes nowhere."""
 EMPTY = frozenset({"null", "nil", "none", "nan", "np.nan", "na", "n/a", "undefined", "true", "false", "inf"})
 _MANY_FIGURES = 0.5
 _TAG = re.compile(r"<[/!]?[A-Za-z][^<>]*>")
@@ -41,7 +41,7 @@ def is_figures(unit: str) -> bool:
         return False
     if not any(map(str.isdigit, unit)) and "," not in unit and "  " not in unit:
         return False  # a word on its line
-    if rows and (_STATED.search(unit) or (len(words) > 1 and all(map(_COMMAND.fullmatch, words)))):
+    if rows and (_COMMAND.fullmatch(shape.from_line(unit)) or _is_wrong(unit)):
         return False
     kinds = dict.fromkeys(words, 0)
     for word in words:
@@ -53,6 +53,16 @@ def is_figures(unit: str) -> bool:
             return False
         counted += times if empty or any(map(str.isdigit, word)) else 0
     return counted > 0 and counted >= _MANY_FIGURES * len(words)
+
+
+def _is_wrong(unit: str) -> bool:
+    """Whether it is a sum that is wrong, or holds one: what is learnt by heart is right."""
+    for one, operator, two, result in _SUM.findall(unit + unit):
+        left, right = int(one), int(two)
+        right_result = {"+": left + right, "-": left - right}.get(operator, left * right)
+        if right_result != int(result):
+            return True
+    return False
 
 
 def is_dense_list(unit: str) -> bool:

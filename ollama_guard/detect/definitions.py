@@ -2,7 +2,8 @@
 
 Such copies wander: a line is changed and changed back, a number goes up and down. So nothing repeats for
 long, and code that repeats but for numbers is common. Two things tell: every line stood in the functions
-before, and different bodies came back whole. Handlers and stubs are of one body, so of these it takes more.
+before, and some bodies come back while others mix their lines. Handlers and stubs are of a few bodies, which
+come back in order; of these it takes many.
 """
 
 import math
@@ -17,10 +18,10 @@ from ollama_guard.detect.periodic import describe
 from ollama_guard.detect.run import Hit, Run
 
 _FEWEST, _OF = 6, 8
-"""Functions with nothing new, and of how many in a row, if they wander."""
-_AGAIN, _BODIES = 3, 2
-"""How many of these have a body that came before, and different such bodies: then they wander."""
-_EQUAL = 16
+"""Functions with nothing new that are a verdict, and of how many in a row, if they wander."""
+_AGAIN, _MIXED = 3, 2
+"""How many have a body that came before, and how many one of lines that did, mixed anew: then they wander."""
+_EQUAL = 32
 """Functions in a row whose bodies came before, if they do not."""
 _LINES, _SIZE = 6, 100
 """Lines of a body, and their characters, from which it says something: stubs and accessors are alike."""
@@ -45,12 +46,12 @@ _NUMBER = re.compile(r"[\d_]+")
 
 
 class _Body(NamedTuple):
-    """A function that has ended: where its first line did, whether nothing in it is new, and which of the
-    bodies before it has; -1 for none."""
+    """A function that has ended: where its first line did, whether nothing in it is new, and whether its body
+    came before as it is."""
 
     start: int
     stale: bool
-    like: int
+    again: bool
 
 
 class Definitions:
@@ -89,9 +90,10 @@ class Definitions:
     def stop(self) -> None:
         """No series goes on from here."""
         self._stem, self._name = "", ""
-        self._start, self._first, self._count = 0, 0, 0  # of the function, of the series, functions in it
+        self._start, self._first = 0, 0  # of the function, of the series
+        self._count, self._again, self._mixed = 0, 0, 0  # functions in it
         self._known: set[str] = set()
-        self._known_bodies: dict[str, int] = {}
+        self._known_bodies: set[str] = set()
         self._bodies: deque[_Body] = deque(maxlen=max(self._of, self._equal))
         self._text: list[str] = []
         self._new = False
@@ -130,21 +132,22 @@ class Definitions:
     def _ended(self) -> _Body:
         lines = [line for line in self._text[1:] if self._name not in line]
         body = "\n".join(lines)
-        like = self._known_bodies.setdefault(body, self._count)
         stale = len(lines) >= _LINES and len(body) >= _SIZE and not self._new
-        return _Body(self._start, stale, like if stale and like < self._count else -1)
+        again = stale and body in self._known_bodies
+        self._known_bodies.add(body)
+        self._again += again
+        self._mixed += stale and not again
+        return _Body(self._start, stale, again)
 
     def _wandered(self, fewest: int) -> bool:
-        """Whether so many have nothing new, and different ones came back whole."""
+        """Whether so many of the last ones have nothing new, and some bodies came back, others were mixed."""
         last = list(self._bodies)[-self._of :]
-        back = [body.like for body in last if body.like >= 0]
-        return (
-            sum(body.stale for body in last) >= fewest and len(back) >= _AGAIN and len(set(back)) >= _BODIES
-        )
+        wandered = self._again >= _AGAIN and self._mixed >= _MIXED
+        return wandered and sum(body.stale for body in last) >= fewest
 
     def _stands(self, fewest: int) -> bool:
         """Whether so many in a row came back whole."""
-        return len(self._bodies) >= fewest and all(body.like >= 0 for body in list(self._bodies)[-fewest:])
+        return len(self._bodies) >= fewest and all(body.again for body in list(self._bodies)[-fewest:])
 
     def _judge(self, end: int) -> Hit | None:
         """A function with nothing new has ended: whether it is one too many."""

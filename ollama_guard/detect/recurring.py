@@ -1,11 +1,12 @@
-"""Lines that were all said before, under one count that runs on: "Day 204: Lunch", "Day 205: Lecture", …
+"""Blocks of lines that locked in: "else if n < 104", 'return "Buzz"', … after the same lines in other order.
 
-They come in any order, or in blocks of lines of which some have no number. So nothing repeats but for numbers
-and no row is like the one before; but line by line nothing is said that was not, and the count goes on.
+A count runs on in them, and line by line nothing else is new. That is so in many a plan and table; but these
+are in blocks from their first line on, and labels or throws of dice never come in blocks. A loop wavers
+first. (Where each row is like the one before, `stale` tells the same.)
 """
 
 import math
-from collections import Counter
+from collections import Counter, deque
 from dataclasses import replace
 
 from ollama_guard.detect.counting import DIGITS
@@ -17,26 +18,29 @@ from ollama_guard.detect.periodic import describe
 from ollama_guard.detect.records import NUMBER, WORD
 from ollama_guard.detect.run import Hit, Run
 
-_FEWEST, _MASS = 128, 1500
-"""Lines in a row, and their characters, that are a verdict."""
+_FEWEST, _MASS, _EVERY = 160, 1500, 16
+"""Lines in a row, and their characters, that are a verdict; lines between two looks."""
 _BEFORE = 3
 """Times that a line was said, but for its first number, before it says nothing."""
-_KINDS, _MOSTLY = 32, 0.7
-"""Different lines of which two at least, and no more, are said again and again; the share that one of them
-may have: a table may end in equal rows."""
+_LONGEST, _SAME, _MOSTLY = 40, 0.9, 0.75
+"""Lines of a block at most; the share of lines that stand in their place, and that may be all the same."""
+_WAVERED, _ASTRAY = 7, 0.15
+"""Lines of these kinds that stood out of place before, and their share: a roster has holidays."""
 _NUMBERED, _RISING, _STEP = 0.25, 0.9, 2
 """Share of lines with a number, and of these the share in which it goes on: by so much, or as before."""
-_KNOWN = 4096
+_HELD = 1024
+"""Lines that are remembered."""
 
 
 class Recurring:
-    """One channel's lines, watched for a count that runs on while nothing is said but what was."""
+    """One channel's lines, watched for blocks that locked in while a count runs on."""
 
     def __init__(self, measure: Measure) -> None:
         self._measure = measure
         self._fewest = math.ceil(_FEWEST * measure.scale)
-        self._end = 0
-        self._said: dict[str, int] = {}
+        self._said = Counter[str]()
+        self._held: deque[str] = deque(maxlen=_HELD)
+        self._period = 0
         self.stop()
 
     def take(self, line: str, end: int) -> Hit | None:
@@ -49,44 +53,44 @@ class Recurring:
             return None
         said = f"{line[: found.start()]}0{line[found.end() :]}" if found else line
         rising = found is not None and self._goes_on(int(found[0], 16 if "x" in found[0].lower() else 10))
-        before = self._said.get(said, 0)
-        self._said[said] = before + 1
+        before = self._said[said]
+        self._said[said] += 1
+        self._held.append(said)
         if before < _BEFORE:
             self._begin(end)
-            if len(self._said) > _KNOWN:
-                self._said.clear()
+            if len(self._said) > _HELD:
+                self.stop()
             return None
         self._count += 1
         self._numbered += found is not None
         self._rising += rising
-        self._kinds[said] += 1
-        self._line = line
-        return self._judge(end) if self._count >= self._fewest else None
+        return self._judge(end) if self._count >= self._due else None
 
     def stop(self) -> None:
         """No run goes on from here."""
         self._said.clear()
+        self._held.clear()
         self._number, self._step = 0, 0
         self._begin(0)
 
     def alarming(self) -> bool:
         """Part of the way to a verdict."""
-        return self._count >= self._fewest * 3 // 4 and self._runs_on()
+        return self._period > 0
 
     def finding(self, hit: Hit, channel: str) -> Finding:
         """The evidence of a hit."""
-        found = describe(Kind.DRIFT, channel, self._line, hit.run.start, hit.at, repeats=self._count)
+        unit, copies = "\n".join(list(self._held)[-self._period :]), self._count / self._period
+        found = describe(Kind.DRIFT, channel, unit, hit.run.start, hit.at, repeats=copies)
         detail = (
-            f"{self._count} lines in a row are {len(self._kinds)} that were said before with other numbers: "
-            f"{found.mass} characters repeated from character {hit.run.start}"
+            f"{self._count} lines in a row were said before with other numbers, at last in blocks of "
+            f"{self._period}: {found.mass} characters repeated from character {hit.run.start}"
         )
         return replace(found, detail=detail)
 
     def _begin(self, start: int) -> None:
         """Lines that were said before begin here."""
         self._start, self._count, self._numbered, self._rising = start, 0, 0, 0
-        self._kinds = Counter[str]()
-        self._line = ""
+        self._due, self._period = self._fewest * 3 // 4, 0
 
     def _goes_on(self, number: int) -> bool:
         """Whether the count does."""
@@ -95,17 +99,37 @@ class Recurring:
         return 0 < step <= _STEP or (step > 0 and step == usual)
 
     def _judge(self, end: int) -> Hit | None:
+        self._due = max(self._fewest, self._count + _EVERY)
+        self._period = self._locked()
         mass = end - self._start
-        if mass < _MASS * self._measure.scale or not self._runs_on():
+        if not self._period or self._count < self._fewest or mass < _MASS * self._measure.scale:
             return None
         size = mass // self._numbered
         needed = max(self._measure.words(size), self._measure.counted(size))
         return Hit(Run(size, self._start, mass), end) if mass >= needed else None
 
-    def _runs_on(self) -> bool:
-        """Whether a count runs on in lines of some kinds, one of which has a word."""
-        if not 2 <= len(self._kinds) <= _KINDS or max(self._kinds.values()) > _MOSTLY * self._count:
-            return False
+    def _locked(self) -> int:
+        """The lines of a block, if the run is of blocks in which a count runs on, and wavered; else 0."""
         if self._numbered < _NUMBERED * self._count or self._rising < _RISING * self._numbered:
-            return False
-        return any({word.casefold() for word in WORD.findall(said)} - EMPTY for said in self._kinds)
+            return 0
+        lines = list(self._held)
+        run = lines[-self._fewest * 3 // 4 :]
+        kinds = Counter(run)
+        if max(kinds.values()) > _MOSTLY * len(run):
+            return 0
+        if not any({word.casefold() for word in WORD.findall(said)} - EMPTY for said in kinds):
+            return 0
+        period = next((size for size in range(1, _LONGEST + 1) if _agrees(run, size)), 0)
+        if period < 2:
+            return 0
+        before = lines[: -len(run)]
+        first = next((at for at, said in enumerate(before) if said in kinds), 0)
+        moved = [at for at in range(first, len(before)) if lines[at] != lines[at + period]]
+        if len(moved) < _WAVERED or len(moved) < _ASTRAY * (moved[-1] + 1 - first):
+            return 0
+        return period
+
+
+def _agrees(lines: list[str], size: int) -> bool:
+    """Whether most lines stand where they stood, so many lines back."""
+    return sum(map(str.__eq__, lines, lines[size:])) >= _SAME * (len(lines) - size)

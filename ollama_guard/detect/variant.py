@@ -38,9 +38,6 @@ _STAMPED = re.compile(r"\d[-:./,]\d")
 _LITTLE, _BARE = 200, 2000
 """Copies of what says little in a line of text ("Carl = 12, Carl = 13, "), and of nothing but a number, or of
 a name made of one, in an answer; nobody counts so far unasked."""
-_CODED, _CODED_SIZE, _DIVIDED = 128, 12, frozenset(",;{}[]<>\"'`\\\t")
-"""The same in a line of code ("+ f(n - 12) "), for units of so many characters at least, without what divides
-the items of data."""
 
 _SPECIAL = re.compile(r"<\|?(?:unused|reserved|special|extra_id|fim|pad|eos|bos|im|eot)\w*\|?>\s*")
 _SPECIAL_SIZE = 32
@@ -195,11 +192,7 @@ class Drift(Variant):
         if _is_number(copy) and " " in copy.raw:
             return _LITTLE if self._measure.thinking else _BARE
         words = any(len(word) > 2 and word.isalpha() for word in (2 * copy.folded).split()[1:-1])
-        if not words:
-            return NEVER
-        if copy.region is Region.PROSE:
-            return _LITTLE
-        return _CODED if len(copy.folded) >= _CODED_SIZE and not _is_divided(copy.raw) else NEVER
+        return _LITTLE if copy.region is Region.PROSE and words else NEVER
 
     def _patient(self, copy: Copy) -> Goal:
         """What numbers need that change in any way, as in cases that are worked through."""
@@ -240,10 +233,6 @@ def _says_little(copy: Copy) -> bool:
     if figures >= _FIGURES and (figures >= _MANY_FIGURES or copy.words <= _WORDS or _is_record(copy.raw)):
         return True
     return _coded(copy) and copy.words < _WORDS
-
-
-def _is_divided(raw: str) -> bool:
-    return "|" in raw.replace("||", "") or not _DIVIDED.isdisjoint(raw)
 
 
 def _has_item(raw: str) -> bool:

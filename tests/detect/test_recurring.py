@@ -1,100 +1,139 @@
-"""Lines that were all said before, under one count that runs on."""
+"""Blocks of lines that locked in while a count runs on."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import replace
+from itertools import cycle, islice
 
 import pytest
 
+from ollama_guard.detect.asked import Asked
 from ollama_guard.detect.finding import Finding, Kind
+from ollama_guard.detect.measure import Measure
+from ollama_guard.detect.recurring import Recurring
 from ollama_guard.detect.rules import BALANCED
 from tests.detect.material import first, words
 
-SAID = "were said before with other numbers"
-MEALS = ["Lecture", "Break", "Lunch", "Lecture in the hall", "Sport"]
+SAID = "in blocks of"
+MEALS = ["Lecture", "Break", "Lunch"]
+FORMS = {
+    "a schedule": "{n}:00 {said}\n",
+    "a table": "| {n} | {said} | hall |\n",
+    "branches": '    }} else if n < {n} {{\n        return "{said}"\n',
+    "records": "  - id: {n}\n    name:\n    role: {said}\n",
+    "questions": "Question {n}: What is the capital?\nA) Rome B) Milan\nAnswer: {said}\n\n",
+    "hexadecimal": "0x{n:04x} {said} register\n",
+}
 
 
-def shuffled(form: str, count: int, said: list[str] = MEALS, start: int = 1) -> str:
+def rows(form: str, said: Iterable[str], start: int = 1) -> str:
+    return "".join(form.format(n=n, said=one) for n, one in enumerate(said, start))
+
+
+def wavering(count: int) -> list[str]:
     dice = random.Random(8)
-    return "".join(form.format(n=n, said=dice.choice(said)) for n in range(start, start + count))
+    return [dice.choice(MEALS) for _ in range(count)]
+
+
+def blocks(count: int) -> list[str]:
+    return list(islice(cycle(MEALS), count))
+
+
+def locked(form: str, before: int = 40, count: int = 300) -> str:
+    """Lines in any order, then always in the same one."""
+    return rows(form, wavering(before)) + rows(form, blocks(count), before + 1)
 
 
 def of_this_kind(finding: Finding | None) -> bool:
     return finding is not None and SAID in finding.detail
 
 
-LOOPS: dict[str, str] = {
-    "a schedule": shuffled("{n}:00 {said}\n", 400),
-    "items": shuffled("{n}. {said} for all of them.\n", 400),
-    "steps of two": "".join(
-        shuffled("Day {n}: {said}\n", 1, start=2 * n) + f"Rest {n}\n" for n in range(300)
-    ),
-    "branches": shuffled('    }} else if n < {n} {{\n        return "{said}"\n', 400),
-    "blocks": "".join(f"  - id: {n}\n    name:\n    role: admin\n" for n in range(300)),
-    "questions": shuffled("Question {n}: What is the capital?\nA) Rome B) Milan\nAnswer: {said}\n\n", 300),
-    "hexadecimal": "".join(f"0x{n:04x} {MEALS[n * n % 5]} register\n" for n in range(400)),
-}
-
-
-@pytest.mark.parametrize("name", LOOPS)
-def test_lines_that_were_said_before_are_a_verdict_if_the_count_runs_on(name: str) -> None:
-    before = words(400) + "\n\n"
-    finding = first(before + LOOPS[name])
-    assert finding is not None
-    assert finding.kind is Kind.DRIFT
-    assert finding.onset >= len(before)
-    assert first(before + LOOPS[name], size=200) == finding
-
-
-def test_it_takes_so_many_lines() -> None:
-    text = LOOPS["items"]
-    finding = first(text)
+@pytest.mark.parametrize("name", FORMS)
+def test_blocks_that_locked_in_are_a_verdict(name: str) -> None:
+    before, text = words(400) + "\n\n", locked(FORMS[name])
+    finding = first(before + text)
     assert finding is not None
     assert of_this_kind(finding)
-    assert finding.repeats == 128
-    assert first(text[: finding.at - 1]) is None
+    assert finding.kind is Kind.DRIFT
+    assert finding.onset > len(before)
+    lines = [line for line in text[: finding.at - len(before)].splitlines() if line]
+    assert 160 <= len(lines) <= 240
+    assert first(before + text, size=200) == finding
 
 
-BY_NATURE: dict[str, Callable[[int], str]] = {
-    "what is said is new": lambda n: f"{n}. {words(60, n)[:40]}\n",
-    "the number jumps": lambda n: f"{n * n % 997} {MEALS[n % 5]}{MEALS[n * n % 5]}\n",
-    "no number": lambda n: f"{MEALS[n * n % 5]} and {MEALS[n % 4]}{MEALS[n * n * n % 3]}\n",
-    "values that vary": lambda n: f"{n};{MEALS[n * n % 5]};{n * n % 1009}\n",
-    "no words": lambda n: f"{n},{n * n % 5},{n * n * n % 7},true\n",
-    "a long block": lambda n: f"port {n}\n speed auto\n duplex full\n no shutdown\n vlan all\n!\n",
-    "many kinds": lambda n: f"{n}: {words(4000).split()[n % 80]} again\n",
+def test_in_thought_it_takes_less() -> None:
+    text = locked(FORMS["a table"])
+    found, thought = first(text), first(text, "reasoning")
+    assert found is not None
+    assert thought is not None
+    assert thought.at < found.at
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_blocks_from_the_first_line_on_are_a_plan(name: str) -> None:
+    assert not of_this_kind(first(rows(FORMS[name], blocks(400))))
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_labels_in_any_order_are_data(name: str) -> None:
+    assert not of_this_kind(first(rows(FORMS[name], wavering(400))))
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_table_may_end_in_equal_rows(name: str) -> None:
+    text = rows(FORMS[name], wavering(40)) + rows(FORMS[name], ["Lunch"] * 400, 41)
+    finding = first(text)
+    assert not of_this_kind(finding) or (finding and name in {"branches", "records", "questions"})
+
+
+BY_NATURE: dict[str, str] = {
+    "something is new": "{n}. {said} {m}\n",
+    "the number jumps": "{m} {said}\n",
+    "no number": "{said} and so on\n",
+    "no words": "{n},{said},true\n",
+    "a long block": "port {n}\n speed auto\n duplex {said}\n no shutdown\n vlan all\n!\n",
 }
 
 
 @pytest.mark.parametrize("kind", BY_NATURE)
 def test_what_is_so_by_nature_is_no_verdict_of_this_kind(kind: str) -> None:
-    assert not of_this_kind(first("".join(BY_NATURE[kind](n) for n in range(1, 400))))
-
-
-def test_a_table_that_ends_in_equal_rows_is_no_verdict_of_this_kind() -> None:
-    form = "| {n} | {said} | Bern |\n"
-    text = shuffled(form, 40) + shuffled(form, 300, ["Lecture"], 41)
+    said = [str(MEALS.index(one)) if kind == "no words" else one for one in wavering(40) + blocks(400)]
+    text = "".join(BY_NATURE[kind].format(n=n, m=n * n % 997, said=one) for n, one in enumerate(said))
     assert not of_this_kind(first(text))
 
 
+def test_ok_and_not_ok_are_no_blocks() -> None:
+    said = ["not ok" if n % 17 == 3 or n * n % 23 == 2 else "ok" for n in range(400)]
+    assert not of_this_kind(first(rows("{said} {n}\n", said)))
+
+
 def test_a_new_line_begins_anew() -> None:
-    parts = [shuffled("{n}. {said} for all.\n", 90, start=90 * n) + f"{words(80, n)}\n" for n in range(8)]
-    assert not of_this_kind(first("".join(parts)))
+    form = FORMS["a table"]
+    parts = [rows(form, blocks(120), 200 * n) + f"{words(80, n)}\n" for n in range(1, 6)]
+    assert not of_this_kind(first(rows(form, wavering(40)) + "".join(parts)))
 
 
 def test_so_many_may_be_asked_for() -> None:
-    text = shuffled("Day {n}: {said}\n", 365)
+    text = locked("Day {n}: {said}\n", 40, 325)
     assert first(text, prompt="Write a plan for 365 days.") is None
     assert of_this_kind(first(text, prompt="Write a plan."))
 
 
 def test_blocks_are_counted_by_their_numbers() -> None:
-    text = "".join(f"  - id: {n}\n    name:\n    role: {MEALS[n * n % 3]}\n" for n in range(100))
+    text = locked(FORMS["records"], 40, 60)
     assert not of_this_kind(first(text, prompt="Write 100 records."))
     assert of_this_kind(first(text, prompt="Write records."))
 
 
 def test_not_in_arguments_of_a_tool_nor_with_drift_off() -> None:
-    text = LOOPS["items"]
+    text = locked(FORMS["a table"])
     assert not of_this_kind(first(text.replace("\n", "\\n"), "tool:0"))
     assert not of_this_kind(first(text, rules=replace(BALANCED, drift=False)))
+
+
+def test_what_is_remembered_is_bounded() -> None:
+    family = Recurring(Measure(BALANCED.content, Asked("")))
+    for n in range(20_000):
+        assert family.take(f"{words(30, n)} {n}", 40 * n) is None
+    assert len(family._said) <= 1025
+    assert len(family._held) <= 1024
