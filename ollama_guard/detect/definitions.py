@@ -27,8 +27,8 @@ _LINES, _SIZE = 6, 100
 """Lines of a body, and their characters, from which it says something: stubs and accessors are alike."""
 _SHORT = 4
 """Characters of a line that only opens or closes a block."""
-_KNOWN = 512
-"""Different lines of a series, and lines of a function: code with more of them has something to say."""
+_KNOWN, _LARGEST = 512, 16_000
+"""Different lines of a series, and characters of a function: code with more of them has something to say."""
 _LONGEST, _ENDS = 200, frozenset("{:)")
 """Characters of a line that begins a function, and its last ones."""
 _WORD = r"(?:[\w<>\[\],.*&:]+|\([^()]*\))[ \t]+"
@@ -93,10 +93,10 @@ class Definitions:
         self._start, self._first = 0, 0  # of the function, of the series
         self._count, self._again, self._mixed = 0, 0, 0  # functions in it
         self._known: set[str] = set()
-        self._known_bodies: set[str] = set()
+        self._known_bodies: set[int] = set()  # as hashes
         self._bodies: deque[_Body] = deque(maxlen=max(self._of, self._equal))
         self._text: list[str] = []
-        self._new = False
+        self._size, self._new = 0, False
 
     def _begin(self, line: str, name: str, end: int) -> Hit | None:
         """A function begins, and the one before ends."""
@@ -110,7 +110,7 @@ class Definitions:
             self._first = end
         self._stem, self._name, self._start = stem, name, end
         self._count += 1
-        self._text, self._new = [line], False
+        self._text, self._size, self._new = [line], 0, False
         self._learn(line.replace(name, "", 1).strip())
         return None
 
@@ -118,8 +118,11 @@ class Definitions:
         """A line of a function. One with the function's own name is new as this is, or what it is about."""
         if not line or _COMMENT.match(line):
             return
-        if len(self._text) <= _KNOWN:
-            self._text.append(line)
+        self._size += len(line)
+        if self._size > _LARGEST:
+            self._new = True
+            return
+        self._text.append(line)
         if self._name in line:
             self._new = self._new or any(mark in line[: line.index(self._name)] for mark in _QUOTES)
         elif len(line) >= _SHORT:
@@ -133,8 +136,8 @@ class Definitions:
         lines = [line for line in self._text[1:] if self._name not in line]
         body = "\n".join(lines)
         stale = len(lines) >= _LINES and len(body) >= _SIZE and not self._new
-        again = stale and body in self._known_bodies
-        self._known_bodies.add(body)
+        again = stale and hash(body) in self._known_bodies
+        self._known_bodies.add(hash(body))
         self._again += again
         self._mixed += stale and not again
         return _Body(self._start, stale, again)

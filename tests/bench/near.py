@@ -54,7 +54,46 @@ _ROOMS = [
 _DAYS_OF_POST = ("two", "three", "four")
 _REFUSED = "Connection to the database was refused by the host, next try in five seconds.\n"
 
+_HANDLER = """
+    private void button{n}_Click(object sender, EventArgs e)
+    {{
+        var button = (Button)sender;
+        button.Enabled = false;
+        moves.Add(board.IndexOf(button));
+        button.Text = turn.ToString();
+        if (board.IsFull())
+            ShowResult(board.Winner());
+        turn = turn.Next();
+    }}
+"""
+
+
+def _segments(digit: int, lit: str) -> str:
+    states = "".join(f"  digitalWrite({pin}, {'HIGH' if pin in lit else 'LOW'});\n" for pin in "ABCDEFG")
+    return f"void digit{digit}() {{\n{states}}}\n\n"
+
+
+_DIGITS = ("ABCDEF", "BC", "ABDEG", "ABCDG", "BCFG", "ACDFG", "ACDEFG", "ABC", "ABCDEFG", "ABCDFG")
+_STEADY = "".join(
+    f"| {room} | {value} | {value} | {value} |\n"
+    for room, value in zip(
+        ("cellar", "kitchen", "attic", "hall") * 5,
+        (11.2, 20.4, 17.9, 18.8, 11.4, 20.9, 17.1, 18.2, 11.1, 21.3, 17.5, 18.6) * 2,
+        strict=False,
+    )
+)
+
 TEXTS: dict[str, tuple[str, str]] = {
+    "functions.handlers": ("content", "".join(_HANDLER.format(n=n) for n in range(1, 26))),
+    "functions.segments": ("content", "".join(map(_segments, range(10), _DIGITS))),
+    "cells.steady": (
+        "content",
+        "| room | lowest | mean | highest |\n|---|---|---|---|\n" + _STEADY,
+    ),
+    "cases.restated": (
+        "content",
+        "".join(f"- Let a = {n}. Then b = {n}, so {n} is a fixed point of the map.\n" for n in range(1, 20)),
+    ),
     "figures.SmLs08": (
         "content",
         "Treatment   Response\n"

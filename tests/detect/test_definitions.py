@@ -8,7 +8,10 @@ from dataclasses import replace
 
 import pytest
 
+from ollama_guard.detect.asked import Asked
+from ollama_guard.detect.definitions import Definitions
 from ollama_guard.detect.finding import Finding, Kind
+from ollama_guard.detect.measure import Measure
 from ollama_guard.detect.rules import BALANCED, ChannelRules
 from ollama_guard.detect.watch import Watch
 from tests.detect.material import deltas, first, words
@@ -236,3 +239,14 @@ BY_NATURE: dict[str, Callable[[int], str]] = {
 def test_what_code_has_by_nature_is_no_verdict_of_this_kind(kind: str) -> None:
     finding = first("".join(BY_NATURE[kind](n) for n in range(1, 30)))
     assert finding is None or "functions have nothing new" not in finding.detail
+
+
+def test_a_function_without_end_is_not_kept() -> None:
+    family = Definitions(Measure(BALANCED.content, Asked("")))
+    family.take("def fib_1(n):", 1)
+    for number in range(20_000):
+        family.take(f"    x = {number}", number)
+    assert len(family._text) < 2000
+    assert len(family._known) < 2000
+    assert family.take("def fib_2(n):", 20_001) is None
+    assert not family._bodies or not family._bodies[-1].stale
