@@ -12,7 +12,7 @@ _SEPARATORS = re.compile(r"[\s,;:|()\[\]{}<>=\"'`*]+")
 _COMMENT = re.compile(r"(?://|#|/\*)[^\n]*")
 _NUMBER = re.compile(r"0[xX][\da-fA-F]+|(?:[A-Za-z]{0,2}[-+./\d])*[A-Za-z%]?")
 """Also path commands and exponents ("c0-8.8", "1.5e-07"), and a single letter; marks alone."""
-_SUM = re.compile(r"(\d{1,9})[ \t]*([-+x×*])[ \t]*(\d{1,9})[ \t]*=[ \t]*(\d{1,9})(?![\d.,])")
+_SUM = re.compile(r"^[^\w=+*/.,-]*(\d{1,9}) ?([-+x×*]) ?(\d{1,9}) ?= ?(\d{1,9})[^\w=+*/-]*$", re.MULTILINE)
 _COMMAND = re.compile(r"(?:[GM]\d+|[XYZEFSIJPT]-?\d+(?:\.\d+)?)(?:[ \t]+[XYZEFSIJPT]-?\d+(?:\.\d+)?)+\s*")
 """A step of a machine tool (G-code). One alone is no drawing, again and again it goes nowhere."""
 EMPTY = frozenset({"null", "nil", "none", "nan", "np.nan", "na", "n/a", "undefined", "true", "false", "inf"})
@@ -56,13 +56,12 @@ def is_figures(unit: str) -> bool:
 
 
 def _is_wrong(unit: str) -> bool:
-    """Whether it is a sum that is wrong, or holds one: what is learnt by heart is right."""
-    for one, operator, two, result in _SUM.findall(unit + unit):
-        left, right = int(one), int(two)
-        right_result = {"+": left + right, "-": left - right}.get(operator, left * right)
-        if right_result != int(result):
-            return True
-    return False
+    """Whether a line of it is a sum that is wrong: what is learnt by heart is right."""
+    results = {"+": int.__add__, "-": int.__sub__}
+    return any(
+        results.get(operator, int.__mul__)(int(one), int(two)) != int(result)
+        for one, operator, two, result in _SUM.findall(shape.from_line(unit))
+    )
 
 
 def is_dense_list(unit: str) -> bool:

@@ -166,7 +166,7 @@ class Definitions:
 
 def _name_in(line: str) -> str:
     """The name of the function that begins in this line; "" if none does."""
-    if "(" not in line or ";" in line or len(line) > _LONGEST:
+    if "(" not in line or len(line) > _LONGEST:
         return ""
     if line.rstrip()[-1:] not in _ENDS or _NO_HEAD.match(line):
         return ""

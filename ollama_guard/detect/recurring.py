@@ -24,8 +24,9 @@ _BEFORE = 3
 """Times that a line was said, but for its first number, before it says nothing."""
 _LONGEST, _SAME, _MOSTLY = 40, 0.9, 0.75
 """Lines of a block at most; the share of lines that stand in their place, and that may be all the same."""
-_WAVERED, _ASTRAY = 7, 0.15
-"""Lines of these kinds that stood out of place before, and their share: a roster has holidays."""
+_WAVERED, _ASTRAY, _TIMES = 7, 0.15, 2
+"""Lines that stood out of place before; their share up to the last of them; how many times as many lines
+follow. A roster has holidays now and then, and to the end."""
 _NUMBERED, _RISING, _STEP = 0.25, 0.9, 2
 """Share of lines with a number, and of these the share in which it goes on: by so much, or as before."""
 _HELD = 1024
@@ -125,9 +126,11 @@ class Recurring:
         before = lines[: -len(run)]
         first = next((at for at, said in enumerate(before) if said in kinds), 0)
         moved = [at for at in range(first, len(before)) if lines[at] != lines[at + period]]
-        if len(moved) < _WAVERED or len(moved) < _ASTRAY * (moved[-1] + 1 - first):
+        if len(moved) < _WAVERED:
             return 0
-        return period
+        wavered = moved[-1] + 1 - first
+        dense = len(moved) >= _ASTRAY * wavered
+        return period if dense and len(lines) - moved[-1] >= _TIMES * wavered else 0
 
 
 def _agrees(lines: list[str], size: int) -> bool:

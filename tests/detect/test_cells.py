@@ -64,6 +64,7 @@ BY_NATURE = {
     "a row number": ("| {k} | {name} | {n} | {n} |\n", NAMES),
     "a date": ("| {name} | day {k} | {n} | {n} | {n} |\n", NAMES),
     "one name": ("| {name} | {n} | {n} | {n} | {n} |\n", NAMES[:1]),
+    "three of seven": ("| {name} | {n} | {n} | {n} | {m} | 1{m} | 2{m} | 3{m} |\n", NAMES),
     "no name": ("| {n} | {n} | {n} | {n} |\n", NAMES),
     "a new name in each": ("| {name} {k} | {n} | {n} | {n} | {n} |\n", NAMES),
     "two cells": ("| {name} | {n} | {n} |\n", NAMES),
@@ -92,6 +93,12 @@ def test_a_table_ends_with_its_last_row() -> None:
     form = "| {name} | {n} | {n} | {n} | {n} |\n"
     parts = [HEAD + table(form, 20, seed=number) + f"\n{words(200, number)}\n\n" for number in range(6)]
     assert first("".join(parts)) is None
+
+
+def test_rows_under_each_other_are_meant() -> None:
+    form = "| {name} | {n} | {n} | {n} | {n} |\n"
+    parts = [table(form, 20, seed=number) + f"\n{words(200, number)}\n\n" for number in range(6)]
+    assert first(BEFORE + "".join(parts)) is None
 
 
 def test_a_table_that_was_asked_for_is_left_alone() -> None:

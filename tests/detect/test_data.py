@@ -34,6 +34,15 @@ from ollama_guard.detect import data
         ("\n", False),
         ("-----\n", False),
         ("none\n", False),  # a word
+        ("G1 X10 Y10\n", False),  # a step that goes nowhere
+        (" Y10\nG1 X10", False),
+        ("G1 X0 Y10\nG1 X5 Y10\n", True),  # a zigzag
+        ("1 x 4 = 12\n", False),  # wrong
+        ("9 + 3 = 12\n9 - 3 = 5\n", False),
+        ("2 x 6 = 12\n", True),  # a drill
+        ("9 + 3 = 12\n9 - 3 = 6\n", True),
+        ("2 * 3 + 1 = 7\n", True),
+        ("1.5 + 2 = 3.5\n", True),
     ],
 )
 def test_figures_are_rows_of_numbers_and_empty_values(unit: str, expected: bool) -> None:

@@ -241,6 +241,54 @@ def test_what_code_has_by_nature_is_no_verdict_of_this_kind(kind: str) -> None:
     assert finding is None or "functions have nothing new" not in finding.detail
 
 
+def each(change: Callable[[int, str], str], language: str = "Python", count: int = 30) -> str:
+    """Functions that wander, each of them changed."""
+    parts = functions(language, count).split("\n\ndef ")
+    return "".join(
+        change(n, f"def {part.removeprefix(chr(10) + 'def ')}\n\n") for n, part in enumerate(parts)
+    )
+
+
+def verdict(text: str) -> bool:
+    finding = first(text)
+    return finding is not None and "functions have nothing new" in finding.detail
+
+
+def test_the_changes_below_change_a_loop() -> None:
+    assert verdict(each(lambda _, one: one))
+
+
+WORDS = [word.strip(".").lower() for word in words(3000, 6).split()]
+LONG = """
+    print('this is a very long line in the body of a function')
+    print('and one more, so that it is large enough')
+
+"""
+SPARED: dict[str, Callable[[int, str], str]] = {
+    "the head is new": lambda n, one: one.replace("(n):", f"(n, {WORDS[n]}=0):", 1),
+    "it reads a file of its own": lambda n, one: re.sub(r"(def (\w+).*)", r"\1\n    read('\2.in')", one),
+    "two of three are new": lambda n, one: (
+        one if n % 3 == 0 else one.replace("    a = 0", f"    a = {WORDS[n]}")
+    ),
+    "each has another stem": lambda n, one: one.replace("def fib_", f"def {WORDS[n]}_"),
+    "few lines": lambda _, one: "\n".join(one.splitlines()[0:5:2]) + LONG,
+    "short lines": lambda _, one: (
+        re.sub(r"    (?=    )", "", one).replace("print", "p").replace("for i in range(n)", "if n")
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", SPARED)
+def test_what_spares_functions_that_wander(kind: str) -> None:
+    assert not verdict(each(SPARED[kind]))
+
+
+def test_comments_make_nothing_new() -> None:
+    assert verdict(
+        each(lambda n, one: one.replace("    a = 0", f"    # {WORDS[n]} {WORDS[n + 1]}\n    a = 0"))
+    )
+
+
 def test_a_function_without_end_is_not_kept() -> None:
     family = Definitions(Measure(BALANCED.content, Asked("")))
     family.take("def fib_1(n):", 1)
