@@ -70,6 +70,11 @@ def test_a_number_in_an_identifier_is_no_counter(form: str) -> None:
     assert course(counted(form)) is Course.VARIED
 
 
+def test_a_copy_may_begin_within_an_identifier() -> None:
+    assert course(counted("{0} + open_site_")) is Course.VARIED
+    assert course(counted("{0} + open site ")) is not Course.VARIED
+
+
 def test_few_copies_tell_nothing() -> None:
     assert course(counted("It is {0}. ", 3)) is Course.VARIED
     assert course([]) is Course.VARIED

@@ -122,8 +122,9 @@ def test_one_half_and_the_other_are_no_blocks() -> None:
     assert not of_this_kind(first(rows(FORMS["a table"], said)))
 
 
-def test_a_row_out_of_place_is_no_wavering() -> None:
-    said = [*blocks(30), "Lunch", "Lunch", *blocks(300)]
+@pytest.mark.parametrize("place", [6, 30])
+def test_a_row_out_of_place_is_no_wavering(place: int) -> None:
+    said = [*blocks(place), "Lunch", "Lunch", *blocks(300)]
     assert not of_this_kind(first(rows(FORMS["a table"], said)))
 
 

@@ -235,3 +235,20 @@ def test_numbers_in_a_line_that_grow_by_zeros(channel: str) -> None:
         "| " + " | ".join(f"{n}{'0' * zeros}" for zeros in range(6)) + " |\n" for n in range(10, 99)
     )
     assert first(decades, channel) is None
+
+
+FORMULA = "    \\[\n    \\text{{jobs per machine}} = \\frac{{9}}{{3}} = 3\n    \\]\n\n"
+ITEM = "{n}. **Determine the jobs**: Since there are 9 jobs and 3 machines, we divide the jobs among them.\n"
+
+
+@pytest.mark.parametrize("channel", ["content", "reasoning"])
+def test_a_list_item_says_something_though_formulas_stand_around_it(channel: str) -> None:
+    finding = first("".join((ITEM + FORMULA).format(n=n) for n in range(1, 40)), channel)
+    assert finding is not None
+    assert finding.kind is Kind.DRIFT
+    assert finding.repeats <= 16
+
+
+def test_a_short_item_among_formulas_does_not() -> None:
+    text = "".join(("{n}. Solve it:\n" + FORMULA).format(n=n) for n in range(1, 40))
+    assert first(text) is None
