@@ -28,8 +28,10 @@ _KNOWN = 512
 _VALUE = re.compile(r"[-+−]?\d[\d,]*(?:\.\d+)?\s?%?")
 
 _TURNS = 2
-"""Times that a column rises and never falls, or the other way: it counts, or measures what goes on."""
+"""Times that a column rises and never falls, or the other way, or the numbers of each name do: that is a
+count, a plan or a series."""
 
+_OF_NAMES = -1
 Name = tuple[str, ...]
 """The cells of a row that hold no number."""
 
@@ -85,7 +87,7 @@ class Cells:
         """Rows with next to nothing in them begin here."""
         self._start, self._count = start, 0
         self._names, self._most = set[Name](), set[str]()
-        self._before: dict[int, float] = {}
+        self._before: dict[int | Name, float] = {}
         self._rises, self._falls = Counter[int](), Counter[int]()
 
     def _take(self, line: str, end: int) -> None:
@@ -96,14 +98,21 @@ class Cells:
             self._count += 1
             self._names.add(row.name)
             self._most.add(row.most)
-            self._rises.update(at for at, value in row.values.items() if value > self._before.get(at, value))
-            self._falls.update(at for at, value in row.values.items() if value < self._before.get(at, value))
-            self._before |= row.values
+            for place, value in row.values.items():
+                self._follow(place, place, value)
+            self._follow(row.name, _OF_NAMES, _number(row.most))
             self._line = line
         else:
             self._begin(end)
         if len(self._known) < _KNOWN:
             self._known.add(row.name)
+
+    def _follow(self, what: int | Name, kind: int, value: float) -> None:
+        """The next number of a column, or of a name."""
+        before = self._before.get(what, value)
+        self._rises[kind] += value > before
+        self._falls[kind] += value < before
+        self._before[what] = value
 
     def _judge(self, end: int) -> Hit | None:
         if len(self._names) < _NAMES or len(self._most) < _VALUES or self._goes_on():
@@ -114,7 +123,7 @@ class Cells:
         return Hit(Run(size, self._start, mass), end) if mass >= needed else None
 
     def _goes_on(self) -> bool:
-        """Whether the numbers of a column go but one way."""
+        """Whether the numbers of a column go but one way, or those of each name."""
         up = any(count >= _TURNS and not self._falls[at] for at, count in self._rises.items())
         return up or any(count >= _TURNS and not self._rises[at] for at, count in self._falls.items())
 

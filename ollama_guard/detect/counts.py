@@ -29,7 +29,23 @@ _DATE = re.compile(
     rf"{_MONTH} \d{{1,2}},? \d{{4}}|"
     r"\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}[./]\d{4})\b|\d{4}年\d{1,2}月\d{1,2}日"
 )
-"""A day of one year: its figures count nothing. (Where it ends a range, they do.)"""
+"""A day of one year: its figures count nothing, unless it ends a range."""
+_SPANS = (
+    (
+        7,
+        re.compile(
+            r"(?<![\w.,])(\d{1,2})[- ]?(?:weeks?|wochen?|semaines?|semanas?|settiman[ae]|недел\w*|周|週)"
+        ),
+    ),
+    (
+        31,
+        re.compile(
+            r"(?<![\w.,])(\d{1,2})[- ]?(?:months?|monate?n?|mois|mes(?:es)?|mes[ei]|месяц\w*|个月|ヶ月)"
+        ),
+    ),
+    (366, re.compile(r"(?<![\w.,])(\d)[- ]?(?:years?|jahre?n?|ans?|años?|ann[oi]|год\w*|年)")),
+)
+"""Days in what a plan may be made for, day by day."""
 _COMMA = re.compile("[,;、，]")
 
 
@@ -39,7 +55,10 @@ def upto(said: str, turn: str, lines: int, facts: frozenset[int] = frozenset()) 
     said: the latest turns, in lower case; turn: the last one, which may be a list; lines: of that one;
     facts: figures that are none.
     """
-    figures = list(_FIGURE.finditer(_DATE.sub(" ", numerals.in_figures(said))))
+    said = numerals.in_figures(said)
+    if len(_DATE.findall(said)) == 1:  # two are a range
+        said = _DATE.sub(" ", said)
+    figures = list(_FIGURE.finditer(said))
     found = [number for figure in figures if (number := int(figure[0])) not in facts]
     for one, two in pairwise(figures):
         between = one.string[one.end() : two.start()]
@@ -47,5 +66,6 @@ def upto(said: str, turn: str, lines: int, facts: frozenset[int] = frozenset()) 
             found.append(int(one[0]) * int(two[0]))
         elif _RANGE.fullmatch(between):
             found.append(int(two[0]) - int(one[0]) + 1)
+    found += (days * int(one) for days, span in _SPANS for one in span.findall(said))
     found += [lines, max((len(_COMMA.findall(line)) + 1 for line in turn.splitlines()), default=0)]
     return max((count for count in found if _FEWEST <= count <= _LONGEST), default=0)

@@ -13,8 +13,8 @@ _COMMENT = re.compile(r"(?://|#|/\*)[^\n]*")
 _NUMBER = re.compile(r"0[xX][\da-fA-F]+|(?:[A-Za-z]{0,2}[-+./\d])*[A-Za-z%]?")
 """Also path commands and exponents ("c0-8.8", "1.5e-07"), and a single letter; marks alone."""
 _SUM = re.compile(r"^[^\w=+*/.,-]*(\d{1,9}) ?([-+x×*]) ?(\d{1,9}) ?= ?(\d{1,9})[^\w=+*/-]*$", re.MULTILINE)
-_COMMAND = re.compile(r"(?:[GM]\d+|[XYZEFSIJPT]-?\d+(?:\.\d+)?)(?:[ \t]+[XYZEFSIJPT]-?\d+(?:\.\d+)?)+\s*")
-"""A step of a machine tool (G-code). One alone is no drawing, again and again it goes nowhere."""
+_COMMAND = re.compile(r"[GM]\d+(?:[ \t]+[XYEFS]-?\d+(?:\.\d+)?)+\s*")
+"""A step of a machine tool to a place (G-code). Alone it is no drawing; again and again it goes nowhere."""
 EMPTY = frozenset({"null", "nil", "none", "nan", "np.nan", "na", "n/a", "undefined", "true", "false", "inf"})
 _MANY_FIGURES = 0.5
 _TAG = re.compile(r"<[/!]?[A-Za-z][^<>]*>")

@@ -21,7 +21,7 @@ _FEWEST, _OF = 6, 8
 """Functions with nothing new that are a verdict, and of how many in a row, if they wander."""
 _AGAIN, _MIXED = 3, 2
 """How many have a body that came before, and how many one of lines that did, mixed anew: then they wander."""
-_EQUAL = 32
+_EQUAL = 48
 """Functions in a row whose bodies came before, if they do not."""
 _LINES, _SIZE = 6, 100
 """Lines of a body, and their characters, from which it says something: stubs and accessors are alike."""

@@ -18,13 +18,13 @@ from ollama_guard.detect.periodic import describe
 from ollama_guard.detect.records import NUMBER, WORD
 from ollama_guard.detect.run import Hit, Run
 
-_FEWEST, _MASS, _EVERY = 160, 1500, 16
-"""Lines in a row, and their characters, that are a verdict; lines between two looks."""
+_FEWEST, _EVERY = 320, 16
+"""Lines in a row that are a verdict; lines between two looks."""
 _BEFORE = 3
 """Times that a line was said, but for its first number, before it says nothing."""
 _LONGEST, _SAME, _MOSTLY = 40, 0.9, 0.75
 """Lines of a block at most; the share of lines that stand in their place, and that may be all the same."""
-_WAVERED, _ASTRAY, _TIMES = 7, 0.15, 2
+_WAVERED, _ASTRAY, _TIMES = 9, 0.15, 2
 """Lines that stood out of place before; their share up to the last of them; how many times as many lines
 follow. A roster has holidays now and then, and to the end."""
 _NUMBERED, _RISING, _STEP = 0.25, 0.9, 2
@@ -102,9 +102,9 @@ class Recurring:
     def _judge(self, end: int) -> Hit | None:
         self._due = max(self._fewest, self._count + _EVERY)
         self._period = self._locked()
-        mass = end - self._start
-        if not self._period or self._count < self._fewest or mass < _MASS * self._measure.scale:
+        if not self._period or self._count < self._fewest:
             return None
+        mass = end - self._start
         size = mass // self._numbered
         needed = max(self._measure.words(size), self._measure.counted(size))
         return Hit(Run(size, self._start, mass), end) if mass >= needed else None
@@ -114,7 +114,7 @@ class Recurring:
         if self._numbered < _NUMBERED * self._count or self._rising < _RISING * self._numbered:
             return 0
         lines = list(self._held)
-        run = lines[-self._fewest * 3 // 4 :]
+        run = lines[-self._fewest * 5 // 8 :]
         kinds = Counter(run)
         if max(kinds.values()) > _MOSTLY * len(run):
             return 0

@@ -74,7 +74,7 @@ _FILLER = re.compile(
     r"veniam|nostrud|ullamco|laboris|commodo|consequat|fugiat|pariatur|officia|mollit|laborum|pellentesque|"
     r"habitant|morbi|tristique|senectus|malesuada|turpis|egestas|vestibulum|nulla|facilisi|cras|vitae|nunc|"
     r"curabitur|phasellus|vivamus|mauris|donec|quisque|praesent|aenean|maecenas|perspiciatis|omnis|voluptatem|"
-    r"accusantium|laudantium)\b|[<>|{}\\]",
+    r"accusantium|laudantium|excepteur|sint|occaecat|cupidatat|proident|duis|aute|irure|placeholder)\b|[<>|{}\\]",
     re.IGNORECASE,
 )
 """Words of the dummy text of printers, or the mark-up around it."""

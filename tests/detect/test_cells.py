@@ -3,6 +3,7 @@
 import json
 import random
 from dataclasses import replace
+from itertools import cycle
 
 import pytest
 
@@ -87,6 +88,15 @@ def test_values_that_go_but_one_way_are_a_series(step: int) -> None:
     values = (50 + step * number // 2 for number in range(60))
     rows = "".join(f"| {NAMES[value % 8]} | {value}.5 | {value}.5 | {value}.5 |\n" for value in values)
     assert first(HEAD + BEFORE + rows) is None
+
+
+def test_values_of_each_name_that_go_but_one_way_are_a_plan() -> None:
+    weights = (20 + 10 * (number % 3) + number // 3 * 2.5 for number in range(90))
+    lifts = cycle(["Squat", "Bench press", "Row"])
+    rows = "".join(
+        f"| {lift} | {kg} | {kg} | {kg} | {kg} |\n" for lift, kg in zip(lifts, weights, strict=False)
+    )
+    assert first("| Lift | 1 | 2 | 3 | 4 |\n|---|---|---|---|---|\n" + rows) is None
 
 
 def test_a_table_ends_with_its_last_row() -> None:

@@ -176,7 +176,7 @@ def test_functions_that_are_all_of_one_body_need_to_be_more() -> None:
     text = "".join(same.replace("fib_1(", f"fib_{n}(") for n in range(1, 60))
     finding = first(text)
     assert finding is not None
-    assert stale_at(finding) == 33
+    assert stale_at(finding) == 49
 
 
 def test_many_more_than_were_asked_for_are_a_verdict_all_the_same() -> None:
