@@ -30,20 +30,15 @@ _DATE = re.compile(
     r"\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}[./]\d{4})\b|\d{4}年\d{1,2}月\d{1,2}日"
 )
 """A day of one year: its figures count nothing, unless it ends a range."""
+_SOME = r"(?<![\w.,])(\d{1,2})[- ]?"
 _SPANS = (
+    (7, re.compile(rf"{_SOME}(?:(?:weeks?|wochen?|semaines?|semanas?|settiman[ae]|недел\w*)\b|周|週)")),
+    (31, re.compile(rf"{_SOME}(?:(?:months?|monate?n?|mois|mes(?:es)?|mes[ei]|месяц\w*)\b|个月|ヶ月)")),
+    (366, re.compile(rf"{_SOME}(?:(?:years?|jahre?n?|ans?|años?|ann[oi]|год\w*)\b|年)")),
     (
-        7,
-        re.compile(
-            r"(?<![\w.,])(\d{1,2})[- ]?(?:weeks?|wochen?|semaines?|semanas?|settiman[ae]|недел\w*|周|週)"
-        ),
+        366,
+        re.compile(r"\b(?:for a|whole|full|entire|ganze[sn]?) (year|jahr)\b|\b(?:a|this) (year's|whole)\b"),
     ),
-    (
-        31,
-        re.compile(
-            r"(?<![\w.,])(\d{1,2})[- ]?(?:months?|monate?n?|mois|mes(?:es)?|mes[ei]|месяц\w*|个月|ヶ月)"
-        ),
-    ),
-    (366, re.compile(r"(?<![\w.,])(\d)[- ]?(?:years?|jahre?n?|ans?|años?|ann[oi]|год\w*|年)")),
 )
 """Days in what a plan may be made for, day by day."""
 _COMMA = re.compile("[,;、，]")
@@ -66,6 +61,10 @@ def upto(said: str, turn: str, lines: int, facts: frozenset[int] = frozenset()) 
             found.append(int(one[0]) * int(two[0]))
         elif _RANGE.fullmatch(between):
             found.append(int(two[0]) - int(one[0]) + 1)
-    found += (days * int(one) for days, span in _SPANS for one in span.findall(said))
+    found += (days * _number(match) for days, span in _SPANS for match in span.finditer(said))
     found += [lines, max((len(_COMMA.findall(line)) + 1 for line in turn.splitlines()), default=0)]
     return max((count for count in found if _FEWEST <= count <= _LONGEST), default=0)
+
+
+def _number(match: re.Match[str]) -> int:
+    return int(match[1]) if (match[1] or "").isdigit() else 1
