@@ -35,12 +35,9 @@ _SPANS = (
     (7, re.compile(rf"{_SOME}(?:(?:weeks?|wochen?|semaines?|semanas?|settiman[ae]|недел\w*)\b|周|週)")),
     (31, re.compile(rf"{_SOME}(?:(?:months?|monate?n?|mois|mes(?:es)?|mes[ei]|месяц\w*)\b|个月|ヶ月)")),
     (366, re.compile(rf"{_SOME}(?:(?:years?|jahre?n?|ans?|años?|ann[oi]|год\w*)\b|年)")),
-    (
-        366,
-        re.compile(r"\b(?:for a|whole|full|entire|ganze[sn]?) (year|jahr)\b|\b(?:a|this) (year's|whole)\b"),
-    ),
 )
 """Days in what a plan may be made for, day by day."""
+_YEAR = re.compile(r"\b(?:for a|whole|full|entire|ganze[sn]?) (?:year|jahr)\b|\ba year's\b")
 _COMMA = re.compile("[,;、，]")
 
 
@@ -61,10 +58,7 @@ def upto(said: str, turn: str, lines: int, facts: frozenset[int] = frozenset()) 
             found.append(int(one[0]) * int(two[0]))
         elif _RANGE.fullmatch(between):
             found.append(int(two[0]) - int(one[0]) + 1)
-    found += (days * _number(match) for days, span in _SPANS for match in span.finditer(said))
+    found += (days * int(number) for days, span in _SPANS for number in span.findall(said))
+    found += [366] if _YEAR.search(said) else []
     found += [lines, max((len(_COMMA.findall(line)) + 1 for line in turn.splitlines()), default=0)]
     return max((count for count in found if _FEWEST <= count <= _LONGEST), default=0)
-
-
-def _number(match: re.Match[str]) -> int:
-    return int(match[1]) if (match[1] or "").isdigit() else 1
