@@ -18,7 +18,7 @@ from ollama_guard.detect.periodic import describe
 from ollama_guard.detect.records import NUMBER, WORD
 from ollama_guard.detect.run import Hit, Run
 
-_FEWEST, _EVERY = 320, 16
+_FEWEST, _EVERY = 320, 64
 """Lines in a row that are a verdict; lines between two looks."""
 _BEFORE = 3
 """Times that a line was said, but for its first number, before it says nothing."""

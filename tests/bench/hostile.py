@@ -135,6 +135,15 @@ TEXTS: dict[str, Callable[[int], str]] = {
     "rows that break": lambda size: "".join(
         f"| {n} | {'abcde'[n // 9 % 5] * 60} | {n * 7} |\n" for n in range(size // 70 + 1)
     ),
+    "labels": lambda size: "".join(
+        f"{n} {random.Random(n).choice(('cat', 'dog', 'fly'))}\n" for n in range(size // 8 + 1)
+    ),
+    "blocks": lambda size: "".join(
+        f"{n} {('cat', 'dog', 'fly')[n % 37 % 3]}\n" for n in range(size // 8 + 1)
+    ),
+    "functions": lambda size: rows("def step_{n}(a, b):\n    a += {m}\n    b(a)\n", size),
+    "heads": lambda size: rows("def step_{n}(a, b):\n", size),
+    "cells": lambda size: rows("| a | {m} | {m} | {m} |\n", size),
     "DNA": lambda size: _mixed("ACGT", size),
     "digits": lambda size: _mixed("0123456789", size),
     "marks": lambda size: _mixed(".,;:!? -", size),
