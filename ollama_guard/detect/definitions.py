@@ -74,6 +74,8 @@ class Definitions:
 
     def alarming(self) -> bool:
         """Part of the way to a verdict."""
+        if self._again + self._mixed < self._fewest * 3 // 4:
+            return False
         return self._wandered(self._fewest * 3 // 4) or self._stands(self._equal * 3 // 4)
 
     def finding(self, hit: Hit, channel: str) -> Finding:

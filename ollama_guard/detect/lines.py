@@ -35,7 +35,7 @@ class Lines:
         self._break = "\\n" if escaped else "\n"
         self._read = 0
         self._rest = ""
-        self._found = families[0]
+        self._found, self._alarmed = families[0], False
 
     def feed(self, text: str) -> Hit | None:
         """Append raw text; the earliest verdict within it."""
@@ -55,6 +55,7 @@ class Lines:
                 if hit is not None:
                     self._found = family
                     return hit
+        self._alarmed = any(family.alarming() for family in self._families)
         return None
 
     def skip(self, text: str) -> None:
@@ -63,10 +64,11 @@ class Lines:
         self._rest = ""
         for family in self._families:
             family.stop()
+        self._alarmed = False
 
     def alarming(self) -> bool:
         """Part of the way to a verdict."""
-        return any(family.alarming() for family in self._families)
+        return self._alarmed  # nothing changes between two lines
 
     def place(self, hit: Hit) -> int:
         """The length of the text at which the hit fell."""

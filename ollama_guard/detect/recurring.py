@@ -39,7 +39,7 @@ class Recurring:
     def __init__(self, measure: Measure) -> None:
         self._measure = measure
         self._fewest = math.ceil(_FEWEST * measure.scale)
-        self._said = Counter[str]()
+        self._said: dict[str, int] = {}
         self._held: deque[str] = deque(maxlen=_HELD)
         self._period = 0
         self.stop()
@@ -54,8 +54,8 @@ class Recurring:
             return None
         said = f"{line[: found.start()]}0{line[found.end() :]}" if found else line
         rising = found is not None and self._goes_on(int(found[0], 16 if "x" in found[0].lower() else 10))
-        before = self._said[said]
-        self._said[said] += 1
+        before = self._said.get(said, 0)
+        self._said[said] = before + 1
         self._held.append(said)
         if before < _BEFORE:
             self._begin(end)

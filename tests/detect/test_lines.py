@@ -76,9 +76,12 @@ def test_the_first_verdict_is_that_of_the_family_that_has_it() -> None:
     families = [Taken("c"), Taken("b")]
     lines = Lines(families, escaped=False)
     assert not lines.alarming()
-    hit = lines.feed("a\nb\nc\n")
+    assert lines.feed("a\n") is None
+    assert lines.alarming()
+    lines.skip("")
+    assert not lines.alarming()
+    hit = lines.feed("b\nc\n")
     assert hit is not None
     assert lines.place(hit) == 4
     assert lines.finding(hit, "content") == Finding(Kind.DRIFT, "content", at=4, unit="b")
-    assert lines.alarming()
     assert [one.lines for one in families] == [[("a", 2), ("b", 4)], [("a", 2), ("b", 4)]]
