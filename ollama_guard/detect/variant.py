@@ -236,7 +236,9 @@ def _says_little(copy: Copy) -> bool:
 
 
 def _has_item(raw: str) -> bool:
-    """Whether an item of a list in it says something; formulas may stand around it."""
+    """Whether an item of a list stands in it that says something, and more lines, as formulas do."""
+    if raw.count("\n") < 2:
+        return False
     return any(len(set(item.split())) >= _WORDS for item in _ITEM.findall(raw + raw))
 
 

@@ -252,3 +252,8 @@ def test_a_list_item_says_something_though_formulas_stand_around_it(channel: str
 def test_a_short_item_among_formulas_does_not() -> None:
     text = "".join(("{n}. Solve it:\n" + FORMULA).format(n=n) for n in range(1, 40))
     assert first(text) is None
+
+
+def test_an_item_of_figures_alone_in_its_line_is_data() -> None:
+    form = "{n}. 06:00 feed 120 ml, 10:00 feed 120 ml, 14:00 feed 150 ml, 18:00 feed 150 ml, sleep at 20:00\n"
+    assert first("".join(form.format(n=n) for n in range(1, 31))) is None
