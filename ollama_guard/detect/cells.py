@@ -31,13 +31,14 @@ _TURNS = 2
 """Times that a column rises and never falls, or the other way, or the numbers of each name do: that is a
 count, a plan or a series."""
 
-_OF_NAMES = -1
 Name = tuple[str, ...]
 """The cells of a row that hold no number."""
+_OF_NAMES = -1
+"""In place of a column: what is counted of the numbers of each name."""
 
 
-class Row(NamedTuple):
-    """name: its cells without a number; values: those with one, by their place; most: what stands in most of
+class _Read(NamedTuple):
+    """A row of a table: its cells without a number; those with one, by their place; what stands in most of
     these, "" if nothing does."""
 
     name: Name
@@ -60,7 +61,7 @@ class Cells:
         row = line.strip()
         if row[:1] == row[-1:] == "|" and len(row) <= LONGEST:
             self._take(row, end)
-        elif row and self._known:
+        elif self._known:
             self.stop()
         self._end = end
         return self._judge(end) if self._count >= self._fewest else None
@@ -128,7 +129,7 @@ class Cells:
         return up or any(count >= _TURNS and not self._rises[at] for at, count in self._falls.items())
 
 
-def _read(line: str) -> Row:
+def _read(line: str) -> _Read:
     cells = [cell.strip() for cell in line[1:-1].split("|")]
     values = {at: cell for at, cell in enumerate(cells) if _VALUE.fullmatch(cell)}
     name = tuple(cell for at, cell in enumerate(cells) if cell and at not in values)
@@ -136,7 +137,7 @@ def _read(line: str) -> Row:
     if len(values) >= _EQUAL and any(map(str.isalpha, "".join(name))):
         value, count = Counter(values.values()).most_common(1)[0]
         most = value if count >= max(_EQUAL, _MOSTLY * len(values)) else ""
-    return Row(name, {at: _number(cell) for at, cell in values.items()} if most else {}, most)
+    return _Read(name, {at: _number(cell) for at, cell in values.items()} if most else {}, most)
 
 
 def _number(cell: str) -> float:

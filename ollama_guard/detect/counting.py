@@ -102,9 +102,8 @@ def _counts(values: Sequence[str]) -> bool:
 
 def _glued(match: re.Match[str]) -> bool:
     """Whether the number belongs to an identifier (`module_12`, `x12`)."""
-    before = match.string[
-        match.start() - 1
-    ]  # a copy is a circle: in front of its first character is its last
+    # A copy is a circle: in front of its first character is its last.
+    before = match.string[match.start() - 1]
     return before == "_" or before.isalpha()
 
 

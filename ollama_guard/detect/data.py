@@ -13,6 +13,7 @@ _COMMENT = re.compile(r"(?://|#|/\*)[^\n]*")
 _NUMBER = re.compile(r"0[xX][\da-fA-F]+|(?:[A-Za-z]{0,2}[-+./\d])*[A-Za-z%]?")
 """Also path commands and exponents ("c0-8.8", "1.5e-07"), and a single letter; marks alone."""
 _SUM = re.compile(r"^[^\w=+*/.,-]*(\d{1,9}) ?([-+x×*]) ?(\d{1,9}) ?= ?(\d{1,9})[^\w=+*/-]*$", re.MULTILINE)
+"""A line that is a sum, a difference or a product."""
 _COMMAND = re.compile(r"[GM]\d+(?:[ \t]+[XYEFS]-?\d+(?:\.\d+)?)+\s*")
 """A step of a machine tool to a place (G-code). Alone it is no drawing; again and again it goes nowhere."""
 EMPTY = frozenset({"null", "nil", "none", "nan", "np.nan", "na", "n/a", "undefined", "true", "false", "inf"})

@@ -118,7 +118,7 @@ class Definitions:
 
     def _go_on(self, line: str) -> None:
         """A line of a function. One with the function's own name is new as this is, or what it is about."""
-        if not line or _COMMENT.match(line):
+        if _COMMENT.match(line):
             return
         self._size += len(line)
         if self._size > _LARGEST:

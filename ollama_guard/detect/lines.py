@@ -14,7 +14,7 @@ class OfLines(Protocol):
     """A family that looks at one line after the other."""
 
     def take(self, line: str, end: int) -> Hit | None:
-        """A line, and the offset behind its break; a verdict, if there is one now."""
+        """A line that is not blank, and the offset behind its break; a verdict, if there is one now."""
 
     def stop(self) -> None:
         """Text follows that is not looked at. Nothing reaches over it."""
@@ -50,6 +50,8 @@ class Lines:
         self._rest = rest
         for line in lines:
             end += len(line) + len(self._break)
+            if not line or line.isspace():
+                continue
             for family in self._families:
                 hit = family.take(line, end)
                 if hit is not None:

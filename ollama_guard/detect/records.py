@@ -26,7 +26,7 @@ _CONCLUDES = re.compile(
     r"所以|因此|因而|したがって|よって|だから"
 )
 _VALUE = re.compile(r"=\s*(\d+)")
-FACT = re.compile(r"[=<>≤≥]\s*\(*(\d+)(?!\s*[^\W\d_])")
+_FACT = re.compile(r"[=<>≤≥]\s*\(*(\d+)(?!\d|\s*[^\W\d_])")
 """A number that a formula states, in front of no thing that is counted."""
 
 _BRACKETS = " \t([{<|\"'`*#-"
@@ -35,7 +35,7 @@ TO_FILL = re.compile(r"__|\.{4}|\[ ?\]|☐|□")
 _MARKER = re.compile(r"[ \t>*#-]*\Z")
 _ENDS = frozenset(".):]")
 """Behind the running number of an item."""
-WORD = re.compile(r"(?<!\w)[^\W\d_]{3,}(?!\w)")
+_WORD = re.compile(r"(?<!\w)[^\W\d_]{3,}(?!\w)")
 _SPOKEN = 2
 """Words before the count with which it is no variable's value."""
 _ITEM, _VARIED = 8, 3
@@ -46,11 +46,11 @@ _JOINTS = frozenset("-:./,'")
 
 class Worth(NamedTuple):
     """rows: how many lines such as this one are no verdict yet, None if any number of them; item: what stands
-    behind the running number of a list, if that alone counts; case: it is one that is worked through."""
+    behind the running number of a list, if that alone counts; facts: the numbers that a case states."""
 
     rows: int | None
     item: str
-    case: bool = False
+    facts: frozenset[int] = frozenset()
 
 
 _NONE = Worth(None, "")
@@ -73,8 +73,17 @@ def row_of(line: str, end: int) -> Row | None:
         return None
     if not found:
         return Row(line, line, [], end)
-    numbers = [int(number, 16 if number[:2] in {"0x", "0X"} else 10) for number in found]
-    return Row(line, NUMBER.sub("0", line), numbers, end)
+    return Row(line, NUMBER.sub("0", line), [value(number) for number in found], end)
+
+
+def value(number: str) -> int:
+    """What a number of decimal or hexadecimal digits is."""
+    return int(number, 16 if number[:2] in {"0x", "0X"} else 10)
+
+
+def notable(text: str) -> set[str]:
+    """Its words, case folded, but for those that stand where nothing is."""
+    return {word.casefold() for word in _WORD.findall(text)} - EMPTY
 
 
 def worth(line: str, steps: Sequence[int], *, thinking: bool, alone: bool = True) -> Worth:
@@ -91,7 +100,7 @@ def worth(line: str, steps: Sequence[int], *, thinking: bool, alone: bool = True
     if TO_FILL.search(line):
         return Worth(VOLUME, own)
     if alone and len(values) == 1 and _is_case(line, counters):
-        return Worth(CASE, own, case=True)
+        return Worth(CASE, own, frozenset(map(int, _FACT.findall(line))))
     if len(values) < len(counters):
         return _NONE  # what counts twice is a name made of the count: "(7, 'User 7')"
     return Worth(_rows(line, counters[0], item, thinking=thinking), own)
@@ -104,10 +113,10 @@ def _is_case(line: str, counters: list[re.Match[str]]) -> bool:
 
 
 def _rows(line: str, counter: re.Match[str], item: str, *, thinking: bool) -> int:
-    lead, behind = line[: counter.start()], _notable(line[counter.end() :])
+    lead, behind = line[: counter.start()], notable(line[counter.end() :])
     if item and not any(map(str.isalpha, item)):
         return STAMP
-    if not item and not behind and len(_notable(lead)) < _SPOKEN:
+    if not item and not behind and len(notable(lead)) < _SPOKEN:
         written = lead.strip(_BRACKETS) or line.endswith((",", ";"))
         return IDLE_BARE if thinking and not written else BARE
     if thinking:
@@ -123,10 +132,6 @@ def _item(line: str, counter: re.Match[str]) -> str:
         return ""
     core = [char for char in item if char.isalnum()]
     return item if len(core) >= _ITEM and len(set(core)) >= _VARIED else ""
-
-
-def _notable(text: str) -> set[str]:
-    return {word.casefold() for word in WORD.findall(text)} - EMPTY
 
 
 def _joined(number: re.Match[str]) -> bool:

@@ -10,12 +10,11 @@ from collections import Counter, deque
 from dataclasses import replace
 
 from ollama_guard.detect.counting import DIGITS
-from ollama_guard.detect.data import EMPTY
 from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.lines import LONGEST
 from ollama_guard.detect.measure import Measure
 from ollama_guard.detect.periodic import describe
-from ollama_guard.detect.records import NUMBER, WORD
+from ollama_guard.detect.records import NUMBER, notable, value
 from ollama_guard.detect.run import Hit, Run
 
 _FEWEST, _EVERY = 320, 64
@@ -46,14 +45,12 @@ class Recurring:
 
     def take(self, line: str, end: int) -> Hit | None:
         """The next line, and the offset behind its break; a verdict, if it is one now."""
-        if not line or line.isspace():
-            return None
         found = NUMBER.search(line)
         if len(line) > LONGEST or (found and len(found[0]) > DIGITS):
             self.stop()
             return None
         said = f"{line[: found.start()]}0{line[found.end() :]}" if found else line
-        rising = found is not None and self._goes_on(int(found[0], 16 if "x" in found[0].lower() else 10))
+        rising = found is not None and self._goes_on(value(found[0]))
         before = self._said.get(said, 0)
         self._said[said] = before + 1
         self._held.append(said)
@@ -118,7 +115,7 @@ class Recurring:
         kinds = Counter(run)
         if max(kinds.values()) > _MOSTLY * len(run):
             return 0
-        if not any({word.casefold() for word in WORD.findall(said)} - EMPTY for said in kinds):
+        if not any(map(notable, kinds)):
             return 0
         period = next((size for size in range(1, _LONGEST + 1) if _agrees(run, size)), 0)
         if period < 2:

@@ -12,7 +12,7 @@ from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.fold import Fold
 from ollama_guard.detect.measure import NEVER, Measure
 from ollama_guard.detect.periodic import describe
-from ollama_guard.detect.records import FACT, Row, row_of, worth
+from ollama_guard.detect.records import Row, Worth, row_of, worth
 from ollama_guard.detect.run import Hit, Run
 
 _TOGETHER = 8
@@ -43,8 +43,6 @@ class Rows:
 
     def take(self, line: str, end: int) -> Hit | None:
         """The next line, and the offset behind its break; a verdict, if it is one now."""
-        if not line or line.isspace():
-            return None
         self._end = end
         if (row := row_of(line, end)) is None:
             self.stop()
@@ -125,25 +123,24 @@ class Rows:
         if not any(map(any, self._steps)):
             return NEVER  # nothing counts
         text = "".join(f"{self._plain(row.line)}\n" for row in unit)
-        units, item, case = self._fewest(unit)
+        units, last = self._fewest(unit)
         needed = self._measure.counter(Fold(numbers=True).feed(text), len(text))
         if not self._measure.escaped:
             units = min(units, max(stale.UNITS, self._stale(unit) / self._unit))
-        facts = frozenset(map(int, FACT.findall(text))) if case else frozenset[int]()
-        wanted = self._measure.counted(len(text), equal=_says(item), spoken=True, facts=facts)
+        wanted = self._measure.counted(len(text), equal=_says(last.item), spoken=True, facts=last.facts)
         return max(needed, round(units * self._measure.scale * len(text)), wanted)
 
-    def _fewest(self, unit: list[Row]) -> tuple[float, str, bool]:
-        """The units that are no verdict yet where nothing is known of what stands before; what they say, and
-        whether they are cases."""
-        fewest, item, case = 0, "", False
+    def _fewest(self, unit: list[Row]) -> tuple[float, Worth]:
+        """The units that are no verdict yet where nothing is known of what stands before; what the last line
+        is worth."""
+        fewest, one = 0, Worth(None, "")
         for row, steps in zip(unit, self._turns(), strict=True):
             line = self._plain(row.line)
             one = worth(line, steps, thinking=self._measure.thinking, alone=self._unit == 1)
             if one.rows is None:
-                return NEVER if self._measure.escaped else _LATE / self._unit, "", False
-            fewest, item, case = max(fewest, one.rows), one.item, one.case
-        return fewest / self._unit, item, case
+                return NEVER if self._measure.escaped else _LATE / self._unit, one
+            fewest = max(fewest, one.rows)
+        return fewest / self._unit, one
 
     def _stale(self, unit: list[Row]) -> float:
         """The lines that are a verdict because of those before the run, in the text and in the request."""

@@ -99,12 +99,6 @@ def test_values_of_each_name_that_go_but_one_way_are_a_plan() -> None:
     assert first("| Lift | 1 | 2 | 3 | 4 |\n|---|---|---|---|---|\n" + rows) is None
 
 
-def test_a_table_ends_with_its_last_row() -> None:
-    form = "| {name} | {n} | {n} | {n} | {n} |\n"
-    parts = [HEAD + table(form, 20, seed=number) + f"\n{words(200, number)}\n\n" for number in range(6)]
-    assert first("".join(parts)) is None
-
-
 def test_rows_under_each_other_are_meant() -> None:
     form = "| {name} | {n} | {n} | {n} | {n} |\n"
     parts = [table(form, 20, seed=number) + f"\n{words(200, number)}\n\n" for number in range(6)]

@@ -165,7 +165,7 @@ def test_blocks_are_counted_by_their_numbers() -> None:
 
 
 def test_not_in_arguments_of_a_tool_nor_with_drift_off() -> None:
-    text = locked(FORMS["a table"])
+    text = locked(FORMS["a table"], 24, 1400)  # twice as much as an answer needs, and more
     assert not of_this_kind(first(text.replace("\n", "\\n"), "tool:0"))
     assert not of_this_kind(first(text, rules=replace(BALANCED, drift=False)))
 
