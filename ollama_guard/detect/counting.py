@@ -21,13 +21,15 @@ _TOGETHER = 8
 _CYCLES, _TELLING, _MOSTLY = 3, 2, 0.8
 """Rounds of numbers that grow by zeros, the first one included; the digits with which a number tells itself
 from others; the share that must come again."""
+UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+"""A letter of a script in which a number stands next to its word without a blank."""
 _MARKER = re.compile(r"^[ \t>*#-]*\d+[.)](?=\s)", re.MULTILINE)
 
 
 class Course(Enum):
     """What the numbers of consecutive copies do."""
 
-    MARKED = "marked"  # a counter that is only the marker of list items; the items are equal
+    MARKED = "marked"  # nothing changes but the marker of list items, whether it counts on or begins anew
     NAMED = "named"  # the same, but the items are named by it: "7. Item 7"
     COUNTED = "counted"  # a counter in the text
     GROWN = "grown"  # numbers that come again in the same order, each with more zeros
@@ -36,10 +38,13 @@ class Course(Enum):
 
 def course(copies: Sequence[str]) -> Course:
     """The course of the numbers in consecutive copies, which are equal but for these."""
-    if len(copies) < _FEWEST or not _only_counters(copies):
+    if len(copies) < _FEWEST:
         return Course.VARIED
     lines = _by_line(copies)
-    if len({_MARKER.sub("", line) for line in lines}) == 1:
+    marked = len({_MARKER.sub("", line) for line in lines}) == 1 < len(set(lines))
+    if not _only_counters(copies):
+        return Course.MARKED if marked and _begins_anew(lines) else Course.VARIED
+    if marked:
         return Course.MARKED
     return Course.NAMED if len(set(map(_without_count, lines))) == 1 else Course.COUNTED
 
@@ -89,6 +94,12 @@ def _only_counters(copies: Sequence[str]) -> bool:
     return counting
 
 
+def _begins_anew(items: Sequence[str]) -> bool:
+    """Whether the first number of an item is one more than the last one's, or less: the list starts again."""
+    found = [number for item in items for number in DECIMAL.findall(item)[:1]]
+    return max(map(len, found)) <= DIGITS and all(int(two) <= int(one) + 1 for one, two in pairwise(found))
+
+
 def _counts(values: Sequence[str]) -> bool:
     """Whether these are a counter's: it goes on by the same step, or stands still."""
     if max(map(len, values)) > DIGITS:
@@ -104,14 +115,13 @@ def _glued(match: re.Match[str]) -> bool:
     """Whether the number belongs to an identifier (`module_12`, `x12`)."""
     # A copy is a circle: in front of its first character is its last.
     before = match.string[match.start() - 1]
-    return before == "_" or before.isalpha()
+    return before == "_" or (before.isalpha() and not UNSPACED.match(before))
 
 
 def _by_line(copies: Sequence[str]) -> list[str]:
     """The same copies, cut where a line begins, if there is such a place."""
     text = "".join(copies)
-    first = copies[0].find("\n") + 1
-    if not first:
+    if not all("\n" in copy for copy in copies):  # white space may differ
         return list(copies)
     ends = [0]
     for copy in copies:

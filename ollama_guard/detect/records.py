@@ -4,13 +4,14 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ollama_guard.detect.counting import DIGITS
+from ollama_guard.detect.counting import DIGITS, UNSPACED
 from ollama_guard.detect.data import EMPTY, is_markup
 from ollama_guard.detect.lines import LONGEST
 
 NUMBER = re.compile(r"0[xX][\da-fA-F]+|\d+")
 STAMP, RECORD, VOLUME, BARE = 50, 310, 520, 2000
-"""Rows that are no verdict yet in an answer: items of nothing but digits, the same in each; records and rows
+"""Rows that are no verdict yet in an answer: items of nothing but digits, the same in each, or in
+thought but a formula; records and rows
 of a table that begin with their count (test data, plans and registers are written by the hundred); other
 records, and forms; nothing but numbers (people ask for counting)."""
 IDLE, IDLE_BARE = 130, 300
@@ -42,6 +43,8 @@ _ITEM, _VARIED = 8, 3
 """Letters and digits of an item that say something, whatever they are, and how many of them differ."""
 _JOINTS = frozenset("-:./,'")
 """Between digits they make a date, a time, a version or an address."""
+_OF_DATES = frozenset("年月日号號时時点點分秒년월일시분초")
+"""Behind digits they do."""
 
 
 class Worth(NamedTuple):
@@ -116,6 +119,8 @@ def _rows(line: str, counter: re.Match[str], item: str, *, thinking: bool) -> in
     lead, behind = line[: counter.start()], notable(line[counter.end() :])
     if item and not any(map(str.isalpha, item)):
         return STAMP
+    if thinking and "=" in item and not notable(item):
+        return STAMP  # the same sum each time
     if not item and not behind and len(notable(lead)) < _SPOKEN:
         written = lead.strip(_BRACKETS) or line.endswith((",", ";"))
         return IDLE_BARE if thinking and not written else BARE
@@ -134,11 +139,16 @@ def _item(line: str, counter: re.Match[str]) -> str:
     return item if len(core) >= _ITEM and len(set(core)) >= _VARIED else ""
 
 
+def _is_of_name(char: str) -> bool:
+    """Whether it makes a name together with a number next to it."""
+    return char == "_" or (char.isalpha() and not UNSPACED.match(char))
+
+
 def _joined(number: re.Match[str]) -> bool:
     """Whether it belongs to an identifier, a date, a time, a version or an address."""
     text, begin, end = number.string, number.start(), number.end()
     before, behind = text[max(0, begin - 2) : begin], text[end : end + 2]
-    if any(char.isalpha() or char == "_" for char in (before[-1:], behind[:1])):
+    if behind[:1] in _OF_DATES or any(map(_is_of_name, (before[-1:], behind[:1]))):
         return True
     if before[-1:] == behind[:1] == "/":
         return True

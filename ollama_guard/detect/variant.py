@@ -52,6 +52,7 @@ each is but a number."""
 
 _WORDS = 8
 """Different words in a unit from which it says something, and is no record of data."""
+_MARKS = re.compile(r"[\W_]*")
 _ITEM = re.compile(r"^[ \t]*\d+[.)][ \t]+(.*)$", re.MULTILINE)
 """An item of a numbered list."""
 
@@ -127,9 +128,10 @@ class Variant:
         """The second copy, if it is whole: the first may begin with marks of the text before."""
         place, folded = self._folded.place, self._tracker.unit(run)
         first, second = place(run.start - run.period), place(run.start)
-        raw = self._page.text(first, second)
+        raw = one = self._page.text(first, second)
         if run.start + run.period < self._tracker.length:
-            raw = self._page.text(second, place(run.start + run.period)) or raw
+            raw = self._page.text(second, place(run.start + run.period)) or one
+            first += _before(one, raw)
         raw = raw or folded
         return Copy(folded, raw, self._page.region(raw, first, second))
 
@@ -147,6 +149,9 @@ class Drift(Variant):
         folded = self._tracker.unit(run)
         if "0" not in folded and len(folded) > _SPECIAL_SIZE:
             return Goal(NEVER, NEVER)  # without numbers it is the other folding's
+        whole = run.period + _SLACK
+        if run.need < whole:  # the first copy may begin with marks of the text before
+            return Goal(NEVER, NEVER, again=whole)
         copy = self._copy(run)
         if self._measure.apart and _coded(copy):
             return Goal(NEVER, NEVER)
@@ -216,9 +221,16 @@ class Drift(Variant):
     def _copies_of(self, run: Run, most: int) -> list[str]:
         """The latest copies within the mass that the run is judged by, as they stand in the raw text."""
         last = run.need // run.period
-        first = max(-1, last - most)
+        first = max(0, last - most)  # the very first copy may begin with marks of the text before
         ends = [self._folded.place(run.start + n * run.period) for n in range(first, last + 1)]
         return [self._page.text(one, two) for one, two in pairwise(ends)]
+
+
+def _before(first: str, second: str) -> int:
+    """How many characters at the beginning of the first copy are of the text before: marks, another line."""
+    lines = 0 if "\n" in second else first.rfind("\n") + 1
+    marks = _MARKS.match(first, lines)
+    return marks.end() if marks else lines
 
 
 def _is_number(copy: Copy) -> bool:

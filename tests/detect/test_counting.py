@@ -20,11 +20,25 @@ def test_equal_items_with_a_running_marker(form: str) -> None:
     assert course(counted(form)) is Course.MARKED
 
 
+def test_a_list_of_equal_items_may_begin_anew() -> None:
+    again = copies("{0}. Press the button.\n", *((n % 7 + 1,) for n in range(24)))
+    assert course(again) is Course.MARKED
+    assert course(copies("It is {0} now.\n", *((n % 7 + 1,) for n in range(24)))) is Course.VARIED
+    assert course(copies("{0}. Press the button.\n", *((n * 7 % 23,) for n in range(24)))) is Course.VARIED
+    assert course(copies("{0}. Press it.\n", *(("9" * (5000 - n),) for n in range(9)))) is Course.VARIED
+    assert course(["Press it.\n"] * 12) is not Course.MARKED
+
+
 def test_the_place_where_a_copy_begins_does_not_matter() -> None:
     text = "".join(counted("{0}. Press the button.\n", 14))
     size, shift = len("1. Press the button.\n"), 9
     turned = [text[n * size + shift : (n + 1) * size + shift] for n in range(8)]
     assert course(turned) is Course.MARKED
+
+
+def test_line_breaks_between_some_copies_only() -> None:
+    said = [f"{n}. Press the button{' ' if n % 3 else chr(10)}" for n in range(5, 20)]
+    assert course(said) is Course.COUNTED
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from ollama_guard.detect.edited import copies
+from ollama_guard.detect.edited import Trail, copies
 from ollama_guard.detect.finding import Kind
 from ollama_guard.detect.rules import BALANCED
 from tests.detect.material import first, words
@@ -120,11 +120,39 @@ def test_the_verdict_does_not_depend_on_the_deltas(size: int) -> None:
     assert first(text, size=size) == first(text)
 
 
-def test_text_before_it_hardly_moves_the_verdict() -> None:
-    text = edited(80, 300, 3)
-    places = []
-    for before in (2000, 2700, 3100, 9000):
-        finding = first(words(before) + "\n\n" + text)
+@pytest.mark.parametrize(("size", "edits"), [(120, 1), (300, 3), (2000, 9)])
+def test_text_before_it_does_not_move_the_verdict(size: int, edits: int) -> None:
+    text, found = "\n\n" + edited(80, size, edits), set()
+    for before in (2000, 2001, 2033, 3100, 4095, 9000):
+        finding = first(words(before) + text)
         assert finding is not None
-        places.append(finding.at - before)
-    assert max(places) - min(places) < 1000
+        found.add((finding.at - before, finding.onset - before, finding.repeats, finding.unit))
+    assert len(found) == 1
+
+
+def test_names_are_a_templates_though_they_stood_in_a_list_before() -> None:
+    unit, names = words(300, 5).split(), sorted(set(words(4000, 8).split()))[:70]
+    letters = "\n\n".join(" ".join(["Dear", name, *unit[:20], name, *unit[20:]]) for name in names)
+    assert first("\n".join(names) + "\n\n" + letters) is None
+
+
+def test_copies_that_become_enough_are_told_at_the_word() -> None:
+    text = BEFORE + edited(80, 300, 3)
+    finding = first(text)
+    assert finding is not None
+    assert finding.at % 64
+    assert re.match(r"\w\b", text[finding.at - 1 : finding.at + 1])
+    trail = Trail(0, lambda found: found.copies >= 9)
+    found = trail.feed(text)
+    assert found is not None
+    assert 9 <= found.copies < 9 + 65 / found.words
+    parts = Trail(0, lambda found: found.copies >= 9)
+    assert next(filter(None, map(parts.feed, (text[n : n + 7] for n in range(0, len(text), 7))))) == found
+
+
+def test_a_trail_is_left_where_the_copies_end_and_found_again() -> None:
+    text = BEFORE + edited(16, 300, 3) + "\n\n" + words(9000, 77) + "\n\n"
+    assert first(text) is None
+    finding = first(text + edited(80, 300, 3, seed=9))
+    assert finding is not None
+    assert finding.onset > len(text)

@@ -65,6 +65,18 @@ def test_the_same_thoughts_in_random_order_are_caught_in_reasoning() -> None:
     assert finding.kind is Kind.NOVELTY
 
 
+@pytest.mark.parametrize(
+    "parts", [FILLERS, THOUGHTS, [f"{n}. **{part}**\n" for n, part in enumerate(THOUGHTS)]]
+)
+def test_text_before_it_does_not_move_the_verdict(parts: list[str]) -> None:
+    text, found = "\n" + shuffled(parts, 2500), set()
+    for before in (2000, 2001, 2033, 2063, 3100):
+        finding = first(words(before) + text, "reasoning")
+        assert finding is not None
+        found.add((finding.at - before, finding.onset - before, finding.detail.partition(",")[2]))
+    assert len(found) == 1
+
+
 def test_content_is_given_more_room_than_reasoning() -> None:
     text = shuffled(THOUGHTS, 1500)
     content, reasoning = first(text, "content"), first(text, "reasoning")

@@ -15,6 +15,8 @@ from ollama_guard.detect.variant import Drift, Variant
 from ollama_guard.detect.watch import MAX_CHANNELS, Watch, _Watched
 from tests.bench import near
 from tests.detect.material import HEALTHY, IN_PLACES, LOOPS, deltas, first, loop, words
+from tests.detect.test_definitions import functions
+from tests.detect.test_recurring import locked
 
 # --- what must never be stopped ---
 
@@ -370,6 +372,26 @@ def test_the_split_into_deltas_changes_nothing(name: str, cuts: list[int], chann
 def test_an_unrelated_prefix_moves_nothing(length: int, name: str) -> None:
     body = "\n#\n" + LOOPS[name][:9000]
     alone, behind = first(body, size=50), first(words(length, 31) + body, size=50)
+    assert alone is not None
+    assert behind is not None
+    assert (behind.at - length, behind.onset - length, behind.unit) == (alone.at, alone.onset, alone.unit)
+
+
+RUNNING = {
+    "a step": "".join(f"Step {n}: Press the button and wait for the light. " for n in range(1, 90)),
+    "a record": "".join(f"({n}, 'Saw', 14.40),\n" for n in range(1, 400)),
+    "an equation": "So 25*48 + 129*7 " + "= 10*48 + 129*7 = 25*48 + 129*7 " * 40,
+    "a function": functions("Python", 60),
+    "blocks of lines": locked("{n}:00 {said}\n"),
+    "what is said in other marks": "".join(f"It is done{'.!?…'[n * n % 4]} " * 2 for n in range(200)),
+}
+
+
+@pytest.mark.parametrize("length", [1, 8, 63, 64, 65, 1000])
+@pytest.mark.parametrize("name", RUNNING)
+def test_an_unrelated_prefix_moves_no_verdict_of_the_other_families(name: str, length: int) -> None:
+    body = "word\n#\n" + RUNNING[name]
+    alone, behind = first(body), first(words(length, 31) + body)
     assert alone is not None
     assert behind is not None
     assert (behind.at - length, behind.onset - length, behind.unit) == (alone.at, alone.onset, alone.unit)
