@@ -27,7 +27,14 @@ _SLOW = 200_000
 _SIGN = 4
 """A unit up to this length is taken for the thing that is asked for, whether or not it is named."""
 _MANY = 10
+_BYTES_LONG = 4000
+"""Characters of encoded bytes that are asked for."""
+_LONGEST = 2000
+"""Characters of what is to be said many times, at most."""
+_QUOTED = 200
+"""Characters that are taken from the conversation if they stand in it."""
 
+_LETTER = re.compile(r"[^\W\d_]")
 _WORD = re.compile(r"[^\W_]+")
 _DIGITS = re.compile(r"\s*\d[\d\s]*")
 _ESCAPES = (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\t", "\\t"), ("\r", "\\r"))
@@ -82,13 +89,32 @@ class Asked:
         """
         return self._wishes_for(unit) or self._holds(unit, text, escaped=escaped)
 
+    def wants_again(self, said: str) -> int:
+        """For how many characters the request wants such text again and again, whatever its copies are; 0 if
+        it does not.
+
+        said: a stretch of it that begins and ends anywhere.
+        """
+        if not self._tail:
+            return 0
+        asked, words = (
+            self._wishes,
+            [word for word in _WORD.findall(said.casefold())[1:-1] if not word.isdigit()],
+        )
+        again = asked.song or (asked.filler and wishes.may_be_filler(said))
+        again = again or said[-_QUOTED:] in self._talk.text
+        if asked.repeated or asked.often or asked.size or asked.cells:
+            again = again or (bool(words) and all(word in self._tail for word in set(words)))
+        return max(1, asked.often * min(len(self._tail), _LONGEST), asked.size) if again else 0
+
     def allowance(self, unit: str) -> int:
         """Characters that the request asks for by a number ("100 times", "600 digits"). 0 for none."""
         asked = self._wishes
-        count = max(asked.often, asked.slots if len(unit) <= _SLOT_UNIT else 0)
+        count = max(asked.often, asked.slots if len(unit) <= _SLOT_UNIT else 0, self._things(unit))
         if asked.cells:
             count = max(count, asked.side if "\n" in unit else asked.cells)
-        return max(count * len(unit), asked.size)
+        encoded = _BYTES_LONG if asked.encoded and wishes.may_be_bytes(unit) else 0
+        return max(count * len(unit), asked.size, encoded)
 
     def labels(self, unit: str, text: Text = Text.RAW) -> int:
         """Characters that a short line may repeat as it answers each line of the latest turn. 0 for none."""
@@ -105,11 +131,22 @@ class Asked:
             return True
         if (asked.song and size <= _REFRAIN) or (asked.slots and size <= _SLOT_UNIT):
             return True
-        if (asked.cells and not _WORD.search(unit)) or (asked.digits and _DIGITS.fullmatch(unit)):
+        if (asked.cells and not _LETTER.search(unit)) or (asked.digits and _DIGITS.fullmatch(unit)):
+            return True
+        if (asked.encoded and wishes.may_be_bytes(unit)) or self._things(unit):
+            return True
+        if asked.often and size > _SIGN and not _WORD.search(unit):  # rows to be filled in
             return True
         if size <= _SIGN and (asked.repeated or asked.often >= _MANY or asked.size):
             return True
         return bool(asked.repeated or asked.often or asked.size or asked.cells) and self._names(unit)
+
+    def _things(self, unit: str) -> int:
+        """How many of what the unit names the request asks for: of "null, ", if it says "100 nulls"."""
+        words = set(_WORD.findall((3 * unit).casefold())[1:-1]) if len(unit) <= _SLOT_UNIT else set()
+        word = words.pop() if len(words) == 1 else ""
+        count = wishes.how_many(word, self._tail) if len(word) > 1 and word.isalpha() else 0
+        return count if count >= _MANY else 0
 
     def _holds(self, unit: str, text: Text, *, escaped: bool) -> bool:
         """Whether the unit stands back to back in the conversation, as in a log or a table to be copied.
@@ -144,6 +181,9 @@ class Asked:
 
         The unit is seen as a circle: its first and last word may be two halves of one.
         """
-        words = _WORD.findall(unit.casefold() * 2)
+        unit = unit.casefold()
+        words = _WORD.findall(unit * 2)
+        if len(words) == 1 and len(unit) <= _LABEL:  # nothing divides its copies
+            return any(unit[at:] + unit[:at] in self._tail for at in range(len(unit)))
         words = words[1:-1] or words
         return bool(words) and all(word in self._tail for word in set(words) - {"0"})

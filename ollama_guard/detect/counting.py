@@ -42,7 +42,7 @@ def course(copies: Sequence[str]) -> Course:
         return Course.VARIED
     lines = _by_line(copies)
     marked = len({_MARKER.sub("", line) for line in lines}) == 1 < len(set(lines))
-    if not _only_counters(copies):
+    if not _only_counters(copies, versions=False):
         return Course.MARKED if marked and _begins_anew(lines) else Course.VARIED
     if marked:
         return Course.MARKED
@@ -81,14 +81,18 @@ def _without_count(line: str) -> str:
     return re.sub(rf"(?<!\d){count[0]}(?!\d)", "", line) if count else line
 
 
-def _only_counters(copies: Sequence[str]) -> bool:
-    """Whether some number counts, and none changes in another way."""
+def _only_counters(copies: Sequence[str], *, versions: bool = True) -> bool:
+    """Whether some number counts, and none changes in another way. versions: parts of a version do, too."""
     counting = False
     for column in zip(*(DECIMAL.finditer(copy) for copy in copies), strict=False):
         values = [match[0] for match in column]
         if len(set(values)) == 1:
             continue
-        if not _counts(values) or any(map(_glued, column)):
+        if (
+            not _counts(values)
+            or any(map(_glued, column))
+            or not (versions or all(map(_stands_alone, column)))
+        ):
             return False
         counting = True
     return counting
@@ -116,6 +120,11 @@ def _glued(match: re.Match[str]) -> bool:
     # A copy is a circle: in front of its first character is its last.
     before = match.string[match.start() - 1]
     return before == "_" or (before.isalpha() and not UNSPACED.match(before))
+
+
+def _stands_alone(match: re.Match[str]) -> bool:
+    """Whether it is no part of a version, an address or a decimal."""
+    return match.string[match.start() - 1] != "." or not match.string[match.start() - 2].isdigit()
 
 
 def _by_line(copies: Sequence[str]) -> list[str]:

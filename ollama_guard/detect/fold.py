@@ -122,6 +122,8 @@ class Folded:
         """The raw offset of a folded character; about right where the raw text is not held any more."""
         index = max(0, bisect_right(self._marks_folded, folded) - 1)
         at, (begin, last) = self._marks_folded[index], self._marks[index]
+        if folded < at:
+            return max(0, begin - (at - folded))
         end = self._marks[index + 1][0] if index + 1 < len(self._marks) else self._read
         text = "" if self._even[index] else self._raw(begin, end)
         if len(text) < end - begin:

@@ -92,6 +92,12 @@ class Measure:
             return NEVER
         return math.ceil(mass(self._rules.text, size) * self.scale)
 
+    def again(self, said: str) -> tuple[float, int]:
+        """How many times as long text that says nothing new may be because of the request, and for how many
+        characters at least. said: a stretch of it."""
+        wanted = self._asked.wants_again(said)
+        return (self._rules.asked, wanted) if wanted else (1.0, 0)
+
     def edited(self, size: int) -> int:
         """The characters from which copies of this size are certain though each is edited a little."""
         counter = math.ceil(mass(self._rules.counter, size) * self.scale)

@@ -9,6 +9,7 @@ import re
 from typing import NamedTuple
 
 from ollama_guard.detect.finding import Finding, Kind
+from ollama_guard.detect.measure import Measure
 from ollama_guard.detect.page import Page
 from ollama_guard.detect.prosaic import HAN, Prose
 from ollama_guard.detect.rules import Bar
@@ -31,6 +32,8 @@ _WINDOW = 400
 _GENERATION = 6000
 """Shingles remembered at least; twice as many at most (1 MB)."""
 _LONGEST_WORD = 64
+_SAMPLE = 400
+"""Characters of what is said that are looked up in the request."""
 _EVERY = 16
 """Shingles between two looks at whether the text is prose, where it ought to be a verdict."""
 
@@ -48,8 +51,9 @@ class _Due(NamedTuple):
 class Novelty:
     """One channel's text, watched for the want of anything new."""
 
-    def __init__(self, bar: Bar, page: Page) -> None:
+    def __init__(self, bar: Bar, page: Page, measure: Measure) -> None:
         self._bar = bar
+        self._measure = measure
         self._page = page
         self._length = 0
         self._rest = "\n"
@@ -85,14 +89,22 @@ class Novelty:
             return None
         start = self._length - len(text)
         ends = [start + found.end() for found in TOKEN.finditer(_MARK.sub(_blank, whole))]
-        for due in self._due:
-            if self._prose.ends(_at(ends, due.token)):
-                self._verdict = due
-                self._onset = self._onset if due.began is None else _at(ends, due.began)
-                return _at(ends, due.token)
-        if self._began is not None:
+        if self._began is not None and not self._due:
             self._onset = _at(ends, self._began)
+        for due in self._due:
+            if due.began is not None:
+                self._onset = _at(ends, due.began)
+            place = _at(ends, due.token)
+            if self._is_enough(due, place):
+                self._verdict = due
+                return place
         return None
+
+    def _is_enough(self, due: _Due, place: int) -> bool:
+        if not self._prose.ends(place):
+            return False
+        times, least = self._measure.again(self._page.text(place - _SAMPLE, place))
+        return due.held >= times * self._bar.windows * _WINDOW and place - self._onset >= least
 
     def skip(self, text: str) -> None:
         """Text that is not looked at. No phrase reaches over it."""

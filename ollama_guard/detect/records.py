@@ -37,8 +37,8 @@ _MARKER = re.compile(r"[ \t>*#-]*\Z")
 _ENDS = frozenset(".):]")
 """Behind the running number of an item."""
 _WORD = re.compile(r"(?<!\w)[^\W\d_]{3,}(?!\w)")
-_SPOKEN = 2
-"""Words before the count with which it is no variable's value."""
+_SPOKEN, _LABEL = 2, 3
+"""Words before the count with which it is no variable's value; no label ("This is line 12"), in an answer."""
 _ITEM, _VARIED = 8, 3
 """Letters and digits of an item that say something, whatever they are, and how many of them differ."""
 _JOINTS = frozenset("-:./,'")
@@ -121,7 +121,7 @@ def _rows(line: str, counter: re.Match[str], item: str, *, thinking: bool) -> in
         return STAMP
     if thinking and "=" in item and not notable(item):
         return STAMP  # the same sum each time
-    if not item and not behind and len(notable(lead)) < _SPOKEN:
+    if not item and not behind and len(notable(lead)) < (_SPOKEN if thinking else _LABEL):
         written = lead.strip(_BRACKETS) or line.endswith((",", ";"))
         return IDLE_BARE if thinking and not written else BARE
     if thinking:

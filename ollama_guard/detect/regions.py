@@ -95,6 +95,11 @@ class Region(Enum):
     BLOB = "blob"  # inside encoded data
 
 
+_PATH = re.compile(r"""\b(?:d|points)\\?=\\?["'][^"'<>]*\Z""")
+"""Within the path of a drawing, whose attribute is open."""
+_COMMANDS = re.compile(r"[MLHVCSQTAZmlhvcsqtaz\d\s.,+-]*\d[MLHVCSQTAZmlhvcsqtaz\d\s.,+-]*")
+
+
 class Traits(NamedTuple):
     """What tells the region of a unit, of itself."""
 
@@ -119,6 +124,8 @@ def region_of(unit: str, before: str, *, fenced: bool) -> Region:
         return Region.BLOB
     if traits.kind is not None:
         return traits.kind
+    if _PATH.search(before) and _COMMANDS.fullmatch(unit):
+        return Region.FIGURES
     if not (fenced or traits.code or ("\n" not in unit and _in_listing(before))):
         return Region.PROSE
     return Region.LINE if (_in_line(unit) if short else data.in_line(unit)) else Region.CODE

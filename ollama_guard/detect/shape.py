@@ -22,7 +22,7 @@ class Shape(Enum):
 
 _REMEMBERED = 64
 """Units of which it is known what they are made of. A family after the other asks for the same ones."""
-_RULES = frozenset("-=_*#~+.:;,|/\\<>^'`·•…‥∙⋅°○●◦▪■□◆◇★☆※－＝＿—–―‐‑‒⎯〜～。・")
+_RULES = frozenset("-=_*#~+.:;,|/\\<>^%$@'`·•…‥∙⋅°○●◦▪■□◆◇★☆※－＝＿—–―‐‑‒⎯〜～。・")
 _ESCAPES = (("\\n", "\n"), ("\\r", "\r"), ("\\t", "\t"), ('\\"', '"'))
 _CHANT = 8
 """A unit of one or two different letters is a word or a cry ("ha ", "G") up to this length, else data."""
@@ -60,7 +60,7 @@ def shape_of(unit: str) -> Shape:
     if not marks:
         return Shape.PADDING if chars == {" "} else Shape.BLANK
     tall = "\n" in chars
-    if any(_pictograph(char) for char in marks):
+    if any(_pictograph(char) for char in marks - _RULES):
         return Shape.RULE if tall and len(unit) > _CHANT else Shape.EMOJI  # a row of a board is drawn
     if tall and len(unit) <= _CHANT:  # a bullet or a comment sign alone on its line: no separator is so tall
         return Shape.TEXT

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ollama_guard.detect import data, shape
-from ollama_guard.detect.counting import Course, course, course_of_numbers
+from ollama_guard.detect.counting import UNSPACED, Course, course, course_of_numbers
 from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.fold import Folded, Text
 from ollama_guard.detect.measure import NEVER, Measure
@@ -52,6 +52,8 @@ each is but a number."""
 
 _WORDS = 8
 """Different words in a unit from which it says something, and is no record of data."""
+_LABEL, _LABEL_SIZE = 4, 20
+"""Words of a line that is a label, its number among them, and letters: "Chapter 12", "This is line 12"."""
 _MARKS = re.compile(r"[\W_]*")
 _ITEM = re.compile(r"^[ \t]*\d+[.)][ \t]+(.*)$", re.MULTILINE)
 """An item of a numbered list."""
@@ -201,7 +203,7 @@ class Drift(Variant):
 
     def _patient(self, copy: Copy) -> Goal:
         """What numbers need that change in any way, as in cases that are worked through."""
-        if _coded(copy) or shape.figures(copy.raw) >= _FIGURES:
+        if _coded(copy) or _is_label(copy) or shape.figures(copy.raw) >= _FIGURES:
             factor = self._measure.drift_data if copy.words >= _WORDS else 0.0
         else:
             factor = self._measure.drift
@@ -241,10 +243,25 @@ def _says_little(copy: Copy) -> bool:
     """Whether it may be a record of data, a row or a log line: those count by nature."""
     if copy.region is not Region.PROSE:
         return not _has_item(copy.raw)
+    if _is_label(copy):
+        return True
     figures = shape.figures(copy.raw)
     if figures >= _FIGURES and (figures >= _MANY_FIGURES or copy.words <= _WORDS or _is_record(copy.raw)):
         return True
     return _coded(copy) and copy.words < _WORDS
+
+
+def _is_label(copy: Copy) -> bool:
+    if copy.raw.count("\n") not in {1, 2} or copy.words > _LABEL:
+        return False
+    if copy.words < 2 and not UNSPACED.search(copy.raw):  # blanks may be left out of what is looked at
+        return False
+    return _letters(copy.raw) <= _LABEL_SIZE
+
+
+def _letters(raw: str) -> int:
+    """Its letters. One of a script without blanks says as much as a few others."""
+    return sum(map(str.isalpha, raw)) + 2 * len(UNSPACED.findall(raw))
 
 
 def _has_item(raw: str) -> bool:

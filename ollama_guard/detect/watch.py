@@ -125,7 +125,7 @@ class _Watched(_Channel):
         lines: list[Lines | Chains] = [Lines(of_lines, escaped=own.escaped)] if of_lines else []
         if rules.drift and not own.escaped:
             lines.append(Chains(measure))
-        novelty = Novelty(own.novelty, page) if rules.novelty and own.novelty else None
+        novelty = Novelty(own.novelty, page, measure) if rules.novelty and own.novelty else None
         self._edited = Edited(measure, page) if rules.drift and not own.escaped else None
         self._apart = measure.apart
         self._families: Sequence[Variant | Lines | Chains | Seamed | LinesOfProse] = [*families, *lines]

@@ -34,9 +34,14 @@ _THINGS = re.compile(
     r"spaces?|emojis?|sentences?|items?|entries)\b"
 )
 _THINGS_HAN = re.compile(r"(?<!\d)(\d{1,9})\s?[行個个度]")
-_PROGRAM = re.compile(r"""(?:\brange\(|['"]\s?\*\s?|\bhead -(?:n ?)?)(\d{1,4})(?![\d.])""")
+_PROGRAM = re.compile(r"""(?:\brange\(|\.repeat\(|['"]\s?\*\s?|\bhead -(?:n ?)?)(\d{1,4})(?![\d.])""")
 """What a program prints so many times, where its output is asked for."""
-_GRID = re.compile(r"(?<![\w.,])(?<![-+*/] )(\d{1,3})\s?(?:x|×|by)\s?(\d{1,3})(?![\w.,]*\d|\s?[-+*/=])")
+_BEHIND = re.compile(r"(?<![\d)] )(?<![\d)])[x×] ?(\d{1,4})(?![\w.,]*\d|\s?[-+*/=])")
+"""Behind what is to be said: "yes x100"."""
+_GRID = re.compile(
+    r"(?<![\w.,])(?<![-+*/] )(\d{1,3})\s?(?:x|×|by|(?:\w+ )?wide,? (?:and |by |x )?)\s?(\d{1,3})"
+    r"(?![\w.,]*\d|\s?[-+*/=])"
+)
 
 _SIZE = re.compile(
     rf"{_FIGURES}{_GAP}(?:(digits?|decimals?|decimal places)|characters?|chars?|letters?|bases?|bytes)\b"
@@ -64,7 +69,8 @@ _UNWISH = re.compile(
 
 _SONG = re.compile(
     r"\b(?:lyrics|chants?|mantras?|refrain|litan(?:y|ies)|rosary|nursery rhymes?|tongue[- ]twisters?|"
-    r"guitar tabs?|tablature|sheet music|drum pattern)\b|"
+    r"guitar tabs?|tablature|sheet music|drum pattern|hail marys|kyrie|green bottles|"
+    r"bottles of (?:beer|milk|pop))\b|"
     r"(?:^|[.!?,:\n] ?|\b(?:you|please|and|to|then)\s+)sing\b|"
     r"歌词|歌詞|念经|咒语|песн|paroles|chanson|letra de|canción|liedtext"
 )
@@ -79,13 +85,16 @@ _FILLER = re.compile(
 )
 """Words of the dummy text of printers, or the mark-up around it."""
 _SONGLIKE = re.compile(
-    r"\b(?:songs?|chorus|prayers?|psalms?|hail mary|our father|lord['’]?s prayer|ave maria|hymns?)\b"
+    r"\b(?:songs?|chorus|prayers?|psalms?|hail marys?|our fathers?|lord['’]?s prayer|ave maria|hymns?)\b"
 )
 """Such texts, too, where a text is asked for."""
 _GIVE = re.compile(
     r"\b(?:write|give|show|print|list|complete|full|text of|words (?:of|to)|say|recite|tell me|type|compose|"
     r"provide|sing|schreib|gib|écris|donne|escribe|dame|напиши)\b"
 )
+_ENCODED = re.compile(r"\b(?:base-?64|hex(?:adecimal)?|hex ?dump|bytes?|blob|nop sled|octal)\b")
+_BYTES = re.compile(r"[A-Za-z0-9+/=]{1,128}[\s,;\"'\\]{0,3}")
+_HEX = frozenset("0123456789abcdef")
 _SENTENCE = re.compile(r"[.!?\n。！？]+")
 
 _SLOTS = re.compile(
@@ -98,8 +107,8 @@ its words seldom stand in the request."""
 
 class Wishes(NamedTuple):
     """often: how many of a thing that is named; cells, side: of a board; size: in characters, `digits` if of
-    figures; slots: things alike by nature. 0 for none. repeated: in so many words; song: by its nature;
-    filler: as dummy text."""
+    figures; slots: things alike by nature. 0 for none. repeated: in so many words; encoded: bytes, written
+    down; song: by its nature; filler: as dummy text."""
 
     often: int
     cells: int
@@ -108,6 +117,7 @@ class Wishes(NamedTuple):
     digits: bool
     slots: int
     repeated: bool
+    encoded: bool
     song: bool
     filler: bool
 
@@ -124,9 +134,23 @@ def read(text: str) -> Wishes:
         digits=any(digits for _, digits in sizes),
         slots=max(_numbers(_SLOTS, text, _FEWEST_SLOTS, _MOST_SLOTS), default=0),
         repeated=_WISH.search(text) is not None and _WISH.search(_UNWISH.sub(" ", text)) is not None,
+        encoded=_ENCODED.search(text) is not None,
         song=_SONG.search(text) is not None or _song_given(text),
         filler="lorem ipsum" in text,
     )
+
+
+def may_be_bytes(unit: str) -> bool:
+    """Whether it may be equal bytes, written down: in hexadecimal, or zeros in base64 ("AAAA")."""
+    written = unit.replace("\\\\x", "").replace("\\x", "").replace("0x", "")
+    kinds = {char.lower() for char in written if char.isalnum()}
+    return _BYTES.fullmatch(written) is not None and len(kinds) <= 2 and kinds <= _HEX
+
+
+def how_many(word: str, text: str) -> int:
+    """How many of this thing a text asks for: "100 nulls". 0 for none."""
+    found = re.search(rf"{_FIGURES}{_JOINT}(?:[^\W\d]\w*\s+)?{re.escape(word)}(?:s|es)?\b", text)
+    return min(_MOST, value(found[1])) if found else 0
 
 
 def may_be_filler(unit: str) -> bool:
@@ -137,7 +161,7 @@ def may_be_filler(unit: str) -> bool:
 def _often(text: str) -> int:
     text = in_figures(text)
     found = [0]
-    for pattern in (_TIMES, _TIMES_HAN):
+    for pattern in (_TIMES, _TIMES_HAN, _BEHIND):
         found += (min(number, _MOST) for number in _numbers(pattern, text, _FEWEST_TIMES))
     for pattern in (_THINGS, _THINGS_HAN, _PROGRAM):
         found += _numbers(pattern, text, _FEWEST, _MOST)

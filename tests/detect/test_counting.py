@@ -36,6 +36,12 @@ def test_the_place_where_a_copy_begins_does_not_matter() -> None:
     assert course(turned) is Course.MARKED
 
 
+def test_versions_are_no_count() -> None:
+    assert course(counted("Version 2.{0}: Bug fixes.\n")) is Course.VARIED
+    assert course(counted("v1.0.{0}\n- Bug fixes.\n")) is Course.VARIED
+    assert course(counted("Step {0}. Wait.\n", begin=2)) is Course.COUNTED
+
+
 def test_line_breaks_between_some_copies_only() -> None:
     said = [f"{n}. Press the button{' ' if n % 3 else chr(10)}" for n in range(5, 20)]
     assert course(said) is Course.COUNTED

@@ -95,3 +95,16 @@ def test_digits_of_every_script_are_numbers() -> None:
 
 def test_a_block_of_a_million_blanks_folds_to_one() -> None:
     assert fold("a" + " \n\t" * 333_333 + "b") == "a b"
+
+
+def test_a_place_before_all_that_is_remembered_is_about_right() -> None:
+    text = "One, two; three. " * 400
+    folded = Folded(numbers=True, raw=lambda begin, end: text[begin:end])
+    for begin in range(0, len(text), 64):
+        folded.feed(text[begin : begin + 64])
+    whole = [folded.place(at) for at in range(0, folded.length, 7)]
+    folded.forget(3000)
+    later = [folded.place(at) for at in range(0, folded.length, 7)]
+    assert all(0 <= two <= 4400 for two in later[: 3000 // 7])
+    assert later[3000 // 7 + 1 :] == whole[3000 // 7 + 1 :]
+    assert later == sorted(later)

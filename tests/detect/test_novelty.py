@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ollama_guard.detect.asked import Asked
 from ollama_guard.detect.finding import Finding, Kind
+from ollama_guard.detect.measure import Measure
 from ollama_guard.detect.novelty import TOKEN, Novelty, _tokens
 from ollama_guard.detect.page import Page
 from ollama_guard.detect.rules import BALANCED, Bar, WatchRules
@@ -32,6 +34,8 @@ THOUGHTS = [
     "Let me check this again to be sure about it. ",
     "So we need to count the parts that are in both. ",
 ]
+
+MEASURE = Measure(BALANCED.content, Asked(""))
 
 
 def first(text: str, channel: str, rules: WatchRules = BALANCED) -> Finding | None:
@@ -179,7 +183,7 @@ def test_a_phrase_is_known_from_its_own_place_on_however_often_a_block_has_it(
     dice = random.Random(block)
     tokens = [dice.choice(vocabulary.split()) for _ in range(900)]
     text = " ".join(tokens) + " "
-    novelty = Novelty(Bar(2.0, 3, 99.0), Page())
+    novelty = Novelty(Bar(2.0, 3, 99.0), Page(), MEASURE)
     for begin in range(0, len(text), block):
         novelty.feed(text[begin : begin + block])
     assert novelty._sum == counted(tokens, 3)
@@ -191,7 +195,7 @@ def test_a_phrase_is_known_from_its_own_place_on_however_often_a_block_has_it(
 def test_text_that_turns_into_prose_is_prose_at_the_same_character_whatever_was_before(before: str) -> None:
     text = (before * 4000)[:4000] + "".join(THOUGHTS) * 12 + (before * 2000)[:3000] + "等等，让我再想。" * 400
     page = shown(text)
-    subject, plain = Novelty(Bar(0.5, 2, 1.0), page), Novelty(Bar(0.5, 2, 1.0), page)
+    subject, plain = Novelty(Bar(0.5, 2, 1.0), page, MEASURE), Novelty(Bar(0.5, 2, 1.0), page, MEASURE)
     verdicts = []
     for begin in range(0, len(text), 64):
         plain._hopeless = 0

@@ -26,6 +26,12 @@ from ollama_guard.detect import wishes
         ("for i in range(50): print(i)", 50),
         ("what is 'ab' * 200", 200),
         ("yes | head -n 200", 200),
+        ("'ab'.repeat(200)", 200),
+        ("i will be good. x 100", 100),
+        ("yes ×100", 100),
+        ("3 x 100", 0),
+        ("(a + b) x 100", 0),
+        ("f(x) x100 = 5", 0),
         ("say it 5,000 times", 1000),
         ("three times", 0),
         ("retry 3 times", 0),
@@ -64,6 +70,9 @@ def test_a_size_is_what_is_to_be_reached(text: str, size: int, digits: bool) -> 
         ("a 16x16 board", 256, 16),
         ("20 x 30", 600, 30),
         ("10 by 10", 100, 10),
+        ("a box 30 wide and 12 high", 360, 30),
+        ("40 characters wide, 20 tall", 800, 40),
+        ("from 30 and 12", 0, 0),
         ("50×30", 50, 50),
         ("a 4x4 matrix", 0, 0),
         ("a 1920x1080 picture", 0, 0),
@@ -135,6 +144,42 @@ def test_repetition_that_is_unwanted_is_no_wish(text: str) -> None:
 )
 def test_a_song_is_asked_for(text: str) -> None:
     assert wishes.read(text).song
+
+
+@pytest.mark.parametrize(
+    ("unit", "may"),
+    [
+        ("A", True),
+        ("ff ", True),
+        ("\\x90", True),
+        ("0x00, ", True),
+        ("A" * 76 + "\n", True),
+        ("G", False),
+        ("zz", False),
+        ("the ", False),
+        ("a b ", False),
+        ("deadbeef", False),
+    ],
+)
+def test_equal_bytes_are_told_by_their_letters(unit: str, may: bool) -> None:
+    assert wishes.may_be_bytes(unit) is may
+
+
+@pytest.mark.parametrize(
+    ("word", "text", "count"),
+    [
+        ("null", "a json array of 100 nulls", 100),
+        ("false", "an array of 100 false values", 100),
+        ("star", "draw 40 red stars", 40),
+        ("box", "12 boxes", 12),
+        ("null", "write 100 words on null", 0),
+        ("cat", "100 words about cats", 0),
+        ("a.b", "100 axbs", 0),
+        ("null", "99999 nulls", 1000),
+    ],
+)
+def test_how_many_of_a_thing_are_asked_for(word: str, text: str, count: int) -> None:
+    assert wishes.how_many(word, text) == count
 
 
 @pytest.mark.parametrize(
