@@ -26,6 +26,8 @@ _FLAT_CODE = 0.5
 _ROWS = 0.1
 """Of a copy, what a block of table rows repeats beyond whole copies: four equal weeks end before that."""
 
+_DENSE = 0.5
+"""As much is said in so many of the characters where they are ideographs."""
 _EDITED = 3
 """Times as much as of a counter: equal but for some words may be letters to many, verses or a litany."""
 _COUNTED = 1.2
@@ -79,7 +81,8 @@ class Measure:
         if not (self._all_units or self._fits(folded)):
             return NEVER
         size = size or len(folded)
-        least = max(mass(self._rules.counter, size), mass(self._rules.text, size))
+        counted = mass(self._rules.counter, size) * (_DENSE if shape.is_dense(folded) else 1)
+        least = max(counted, mass(self._rules.text, size))
         needed = math.ceil(least * self._rules.scale)
         needed = max(needed, self._asked.labels(folded, Text.NUMBERS) * size // len(folded))
         if self._asked.wants(folded, Text.NUMBERS, escaped=self.escaped):

@@ -11,7 +11,7 @@ from ollama_guard.detect.lines import LONGEST
 NUMBER = re.compile(r"0[xX][\da-fA-F]+|\d+")
 STAMP, RECORD, VOLUME, BARE = 50, 310, 520, 2000
 """Rows that are no verdict yet in an answer: items of nothing but digits, the same in each, or in
-thought but a formula; records and rows
+thought but a formula, and brackets that open in each and are not closed; records and rows
 of a table that begin with their count (test data, plans and registers are written by the hundred); other
 records, and forms; nothing but numbers (people ask for counting)."""
 IDLE, IDLE_BARE = 130, 300
@@ -32,6 +32,8 @@ _FACT = re.compile(r"[=<>≤≥]\s*\(*(\d+)(?!\d|\s*[^\W\d_])")
 
 _BRACKETS = " \t([{<|\"'`*#-"
 """Marks before the count of a record."""
+_OPENERS = frozenset("{[(")
+"""At the end of each line they make so deep a nest as no data has, whatever counts in it."""
 TO_FILL = re.compile(r"__|\.{4}|\[ ?\]|☐|□")
 _MARKER = re.compile(r"[ \t>*#-]*\Z")
 _ENDS = frozenset(".):]")
@@ -96,6 +98,8 @@ def worth(line: str, steps: Sequence[int], *, thinking: bool, alone: bool = True
     """
     matches = list(NUMBER.finditer(line))
     counters = [match for match, step in zip(matches, steps, strict=False) if step]
+    if counters and alone and line.rstrip()[-1:] in _OPENERS:
+        return Worth(STAMP, "")
     if not counters or len(matches) != len(steps) or any(map(_joined, counters)) or is_markup(line):
         return _NONE
     item, values = _item(line, counters[0]), {counter[0] for counter in counters}

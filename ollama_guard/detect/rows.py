@@ -7,7 +7,7 @@ the one before, number by number: all but the count must stand still. Healthy fi
 
 from collections import deque
 
-from ollama_guard.detect import stale
+from ollama_guard.detect import shape, stale
 from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.fold import Fold
 from ollama_guard.detect.measure import NEVER, Measure
@@ -165,7 +165,9 @@ class Rows:
 
 def _says(item: str) -> bool:
     """Whether an item is no label that many things may have: a sentence, or nothing but digits."""
-    return bool(item) and (len(item.split()) >= _SAID or not any(map(str.isalpha, item)))
+    return bool(item) and (
+        max(len(item.split()), shape.words(item)) >= _SAID or not any(map(str.isalpha, item))
+    )
 
 
 def _is_odd(usual: list[int], steps: list[int]) -> bool:

@@ -38,7 +38,20 @@ _FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})", re.MULTILINE)
 _CELL = re.compile(r"^[ \t]*(?:\||</?t[rdh]\b)", re.MULTILINE | re.IGNORECASE)
 _INDENT = re.compile(r"^(?: {4}|\t)", re.MULTILINE)
 _CLOSED = re.compile(r"[;{}()\[\]|>][ \t]*$|[{}()\[\]<>=|/\\\"_].*,[ \t]*$", re.MULTILINE)
+_IDEOGRAPH = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+_SUM = re.compile(r"\w [+*×-] ")
+"""Within a unit: one number that is added over and over is no data."""
 _SYMBOLS = frozenset('{}[]()<>=;"\\/|&$@#%^*+_')
+
+
+def words(text: str) -> int:
+    """How many different words it has. Two ideographs are taken for one."""
+    return len(set(text.split())) + len(set(_IDEOGRAPH.findall(text))) // 2
+
+
+def is_dense(text: str) -> bool:
+    """Whether half of its letters and digits are ideographs, each of which says as much as a few letters."""
+    return 2 * len(_IDEOGRAPH.findall(text)) >= max(1, core_length(text))
 
 
 def primitive(unit: str) -> str:
@@ -141,7 +154,7 @@ def monotone(unit: str) -> bool:
 
 def _flat(unit: str, core: set[str]) -> bool:
     """Whether a core is padding or a matrix rather than words: "0 0 1 ", "ffffff ", but not "ha " or "G"."""
-    if len(core) > 2 or _CHAIN.fullmatch(unit):
+    if len(core) > 2 or _CHAIN.fullmatch(unit) or (len(core) == 1 and _SUM.search(2 * unit)):
         return False
     if len(unit) > _CHANT or not all(char.isalpha() for char in core):
         return True

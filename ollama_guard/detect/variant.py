@@ -69,7 +69,7 @@ class Copy(NamedTuple):
     @property
     def words(self) -> int:
         """How many different words it has."""
-        return len(set(self.folded.split()))
+        return shape.words(self.folded)
 
 
 class Variant:

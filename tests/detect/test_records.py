@@ -20,6 +20,8 @@ def rows(line: str, *moved: int, thinking: bool = False) -> int | None:
         ("[12] 2014-09-13 13:08:00", STAMP, STAMP),
         ("12. 100元 = 100 * 10 = 100", RECORD, STAMP),
         ("12. sum = 100 * 10 = 100", RECORD, IDLE),
+        ('    "Menu12": {', STAMP, STAMP),
+        ("  items[12] = call(", STAMP, STAMP),
         ("12. No violation was found.", RECORD, IDLE),
         ("12. Name: ________________", VOLUME, VOLUME),
         ("| 12 | John Miller | [ ] |", VOLUME, VOLUME),

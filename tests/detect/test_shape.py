@@ -112,3 +112,17 @@ def test_numbers_that_marks_join_without_a_blank_are_no_padding(unit: str) -> No
 @pytest.mark.parametrize("unit", ["0", "00", "0 ", "0, ", "0,", "1 0 ", "ff", "0\n", "0.0 "])
 def test_zeros_and_rows_of_them_are_padding(unit: str) -> None:
     assert shape.shape_of(unit) is Shape.FLAT
+
+
+def test_two_ideographs_are_as_much_as_a_word() -> None:
+    assert shape.words("the cat and the dog") == 4
+    assert shape.words("第0步请按下按钮") == 1 + 3
+    assert shape.is_dense("第12步请按下按钮")
+    assert not shape.is_dense("12. item 步")
+    assert not shape.is_dense("")
+
+
+def test_a_sum_of_one_number_is_no_matrix() -> None:
+    assert shape.shape_of("1 + ") is Shape.TEXT
+    assert shape.shape_of("0 0 ") is Shape.FLAT
+    assert shape.shape_of("0 + 1 = 1, ") is Shape.FLAT

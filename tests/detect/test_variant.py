@@ -257,3 +257,34 @@ def test_a_short_item_among_formulas_does_not() -> None:
 def test_an_item_of_figures_alone_in_its_line_is_data() -> None:
     form = "{n}. 06:00 feed 120 ml, 10:00 feed 120 ml, 14:00 feed 150 ml, 18:00 feed 150 ml, sleep at 20:00\n"
     assert first("".join(form.format(n=n) for n in range(1, 31))) is None
+
+
+def test_a_count_next_to_chinese_is_one_and_takes_half_the_characters() -> None:
+    chinese = "".join(f"第{n}步：请按下按钮，然后等待指示灯亮起。\n" for n in range(1, 200))
+    english = "".join(f"Step {n}: Press the button and wait for the light.\n" for n in range(1, 200))
+    two, one = first(chinese), first(english)
+    assert one is not None
+    assert two is not None
+    assert 0.4 < two.mass / one.mass < 0.7
+    diary = "".join(f"2024年3月{n}日，天气晴，没有什么特别的事情。\n" for n in range(1, 32))
+    assert first(diary) is None
+
+
+@pytest.mark.parametrize(
+    "before", ["| a | b |\n|---|---|\n| 1 | 2 |\n\n", "<div>\n<p>\n", "word\n#\n", "- **"]
+)
+@pytest.mark.parametrize(
+    "form",
+    [
+        "Step {n}: Press the button and wait for the light. ",
+        "the light number {n}, ",
+        "{n}. " + words(900, 4) + "\n",
+        "第{n}步：请按下按钮，然后等待指示灯亮起。",
+    ],
+)
+def test_marks_before_a_counter_do_not_hide_it(before: str, form: str) -> None:
+    text = "".join(form.format(n=n) for n in range(1, 8000 // len(form) + 6))
+    plain, behind = first("Sure.\n\n" + text), first(before + text)
+    assert plain is not None
+    assert behind is not None
+    assert abs((behind.at - len(before)) - (plain.at - 7)) < 80
