@@ -288,3 +288,20 @@ def test_marks_before_a_counter_do_not_hide_it(before: str, form: str) -> None:
     assert plain is not None
     assert behind is not None
     assert abs((behind.at - len(before)) - (plain.at - 7)) < 80
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "{n}번째 버튼을 누르고 불이 켜질 때까지 기다립니다",
+        "กดปุ่มที่ {n} แล้วรอจนกว่าไฟจะติด",
+        "we press the {n} button and wait for the light",
+        "نضغط على الزر رقم {n} وننتظر حتى يضيء المصباح",
+        "हम बटन {n} दबाते हैं और बत्ती जलने का इंतज़ार करते हैं",
+    ],
+)
+def test_a_counter_is_told_in_any_script(form: str) -> None:
+    text = "".join(f"{form.format(n=n)}.\n\n" for n in range(1, 120))
+    finding = first("Well.\n\n" + text)
+    assert finding is not None
+    assert finding.mass < 3000
