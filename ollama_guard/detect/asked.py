@@ -97,15 +97,14 @@ class Asked:
         """
         if not self._tail:
             return 0
-        asked, words = (
-            self._wishes,
-            [word for word in _WORD.findall(said.casefold())[1:-1] if not word.isdigit()],
-        )
+        asked = self._wishes
         again = asked.song or (asked.filler and wishes.may_be_filler(said))
-        again = again or said[-_QUOTED:] in self._talk.text
-        if asked.repeated or asked.often or asked.size or asked.cells:
-            again = again or (bool(words) and all(word in self._tail for word in set(words)))
-        return max(1, asked.often * min(len(self._tail), _LONGEST), asked.size) if again else 0
+        if not again and (asked.repeated or asked.often or asked.size or asked.cells):
+            words = {word for word in _WORD.findall(said.casefold())[1:-1] if not word.isdigit()}
+            again = bool(words) and all(word in self._tail for word in words)
+        if not again and said[-_QUOTED:] not in self._talk.text:
+            return 0
+        return max(1, asked.often * min(len(self._tail), _LONGEST), asked.size)
 
     def allowance(self, unit: str) -> int:
         """Characters that the request asks for by a number ("100 times", "600 digits"). 0 for none."""

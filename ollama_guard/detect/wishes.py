@@ -36,7 +36,7 @@ _THINGS = re.compile(
 _THINGS_HAN = re.compile(r"(?<!\d)(\d{1,9})\s?[行個个度]")
 _PROGRAM = re.compile(r"""(?:\brange\(|\.repeat\(|['"]\s?\*\s?|\bhead -(?:n ?)?)(\d{1,4})(?![\d.])""")
 """What a program prints so many times, where its output is asked for."""
-_BEHIND = re.compile(r"(?<![\d)] )(?<![\d)])[x×] ?(\d{1,4})(?![\w.,]*\d|\s?[-+*/=])")
+_BEHIND = re.compile(r"(?<![\d)] )(?<![\w)])[x×] ?(\d{1,4})(?![\w.,]*\d|\s?[-+*/=])")
 """Behind what is to be said: "yes x100"."""
 _GRID = re.compile(
     r"(?<![\w.,])(?<![-+*/] )(\d{1,3})\s?(?:x|×|by|(?:\w+ )?wide,? (?:and |by |x )?)\s?(\d{1,3})"

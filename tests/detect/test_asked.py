@@ -277,3 +277,18 @@ def test_words_that_are_no_wish_leave_the_guard_as_quick(prompt: str, unit: str)
 )
 def test_how_far_to_count_is_read_from_figures_ranges_products_and_lists(prompt: str, upto: int) -> None:
     assert Asked(prompt).upto == upto
+
+
+def test_text_may_be_wanted_again_whatever_its_copies_are() -> None:
+    said = "le old king sat down. 17. The old king sat down. 18. The ol"
+    assert Asked("Explain kings.").wants_again(said) == 0
+    assert Asked("").wants_again(said) == 0
+    request = "Write 'The old king sat down.' 50 times."
+    assert Asked(request).wants_again(said) == 50 * len(request)
+    assert Asked("Write 'The old queen sat down.' 50 times.").wants_again(said) == 0
+    assert Asked("The old king sat down.").wants_again(said) == 0
+    assert Asked("Write the lyrics.").wants_again(said) == 1
+    assert Asked("Use lorem ipsum.").wants_again(said) == 0
+    assert Asked("Use lorem ipsum.").wants_again("or sit amet. Lorem ipsum dolor") == 1
+    quoted = "".join(f"The king of land {n} sat down. " for n in range(20))
+    assert Asked(f"Read this again: {quoted}").wants_again(quoted[40:440]) == 1
