@@ -1,9 +1,12 @@
 """The command line: parse, call, print.
 
-Exit codes: 0 fine, 1 refused or bad settings, 2 usage, 3 could not start, 4 checks failed. Whatever people
-type, they get a sentence that names it and says what to do, never a traceback.
+Exit codes: 0 fine, 1 refused or bad settings, 2 usage, 3 could not start, 4 checks failed,
+130 interrupted. Whatever people type, they get a sentence that names it and says what to do, never a
+traceback.
 """
 
+import errno
+import io
 import os
 import sys
 from collections.abc import Callable
@@ -23,6 +26,8 @@ from ollama_guard.evaluate import commands
 from ollama_guard.service.exits import Exit
 
 SERVE = "serve"
+_FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO)
+"""What an open output says that takes no more. (To click, a pipe whose reader went away is no error.)"""
 Command = Callable[..., Any]
 
 
@@ -211,4 +216,14 @@ commands.add_to(cli, rules=_watch_rules, refuse=_refuse)
 
 def main() -> None:
     """The entry point. Ends the process."""
-    cli(prog_name="ollama-guard")
+    for out in (sys.stdout, sys.stderr):
+        if isinstance(out, io.TextIOWrapper):  # what a terminal's encoding has not is told by its number
+            out.reconfigure(errors="backslashreplace")
+    try:
+        cli(prog_name="ollama-guard")
+    except OSError as error:
+        if error.filename is not None or error.errno not in _FULL:
+            raise
+        if sys.stdout is not None:  # given up, or Python would complain once more at the end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _refuse("the output cannot be written:", [f"{error.strerror or error}; free some room for it"])

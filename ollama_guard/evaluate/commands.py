@@ -5,8 +5,10 @@ no other than detect.
 """
 
 import json
+import math
 import sys
 from collections.abc import Callable
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -14,10 +16,13 @@ from typing import Any, NoReturn
 import click
 
 from ollama_guard.detect.rules import WatchRules
+from ollama_guard.evaluate import plain
+from ollama_guard.service.exits import Exit
 
 Command = Callable[..., Any]
 Rules = Callable[[Path | None, tuple[str, ...], str | None, str], WatchRules]
 Refuse = Callable[[str, list[str]], NoReturn]
+_ENDED = "a process of --jobs was ended from outside, most likely for want of memory; try fewer --jobs"
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,33 @@ class _Chunk(click.ParamType[int | None]):
         return number
 
 
+class _Place(click.Path):
+    """A path that is not empty: to Python "" is the current folder, to people a variable that is not set."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail("an empty path; the current folder is `.`", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class _Seconds(click.FloatRange):
+    """A number of seconds; "nan" is read as one, and in no range."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value!r} is no number of seconds", param, ctx)
+        return number
+
+
+_CUT = click.option(
+    "--cut",
+    type=click.IntRange(1, 1_000_000_000),
+    default=1_000_000,
+    help="Characters of a plain text at most. [default: 1,000,000]",
+)
+
+
 def _peers(ctx: click.Context, _: click.Parameter, value: object) -> None:
     if not value or ctx.resilient_parsing:
         return
@@ -90,7 +122,7 @@ def _peers(ctx: click.Context, _: click.Parameter, value: object) -> None:
 
 
 @click.command("eval", short_help="Play runs and files through the detectors; count what they say.")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, required=True, type=_Place(path_type=Path))
 @_rules_options
 @click.option(
     "--compare", multiple=True, metavar="NAME", help="Another detector on the same input, or `all`."
@@ -118,24 +150,20 @@ def _peers(ctx: click.Context, _: click.Parameter, value: object) -> None:
     show_default=True,
     help="Characters a delta; where none are recorded, 4.",
 )
-@click.option(
-    "--cut",
-    type=click.IntRange(1),
-    default=1_000_000,
-    help="Characters of a healthy file at most. [default: 1,000,000]",
-)
-@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
+@_CUT
+@click.option("--jobs", type=click.IntRange(1, 61), default=1, show_default=True, help="Processes.")
 @click.option("--json", "as_json", is_flag=True, help="All figures as JSON.")
 @click.pass_context
 def evaluate(ctx: click.Context, /, paths: tuple[Path, ...], compare: tuple[str, ...], **given: Any) -> None:
     """Play runs and files through the detectors that the proxy uses, and count what they say.
 
-    A PATH is a file of JSON lines with labelled runs (id, channel, text, chunks, class, kind, onset,
-    degenerate_from, period; labels may stand in a labels.jsonl beside it), or any other text or folder, which
-    counts as healthy. Printed are recall by kind, the delay after the onset, every false verdict with its
-    place and rule, and the time a delta takes. Ctrl-C prints what was found until then.
+    A PATH is a file of JSON lines (.jsonl) with labelled runs (id, channel, text, chunks, class, kind, onset,
+    degenerate_from, period; labels may stand in a labels.jsonl beside it), or any other text, which counts as
+    healthy, or a folder of both. Printed are recall by kind, the delay after the onset, every false verdict
+    with its place and rule, and the time a delta takes. Ctrl-C prints what was found until then (exit code
+    130).
     """
-    from ollama_guard.evaluate import course, healthy, labelled, peers, progress, report  # noqa: PLC0415
+    from ollama_guard.evaluate import course, found, healthy, labelled, peers, progress, report  # noqa: PLC0415
 
     said = given["wrappings"]
     unknown = [name for name in compare if name not in {*peers.PEERS, "all"}]
@@ -150,20 +178,33 @@ def evaluate(ctx: click.Context, /, paths: tuple[Path, ...], compare: tuple[str,
         wrappings=healthy.WRAPPINGS if "all" in said else tuple(dict.fromkeys(said)) or ("content",),
         cut=given["cut"],
     )
-    shown = progress.Progress(sys.stderr)
+    shown, there = progress.Progress(sys.stderr), found.Found()
     try:
-        result = course.run(course.sources(paths, plan), plan, jobs=given["jobs"], progress=shown)
+        result = course.run(course.sources(paths, plan, there), plan, jobs=given["jobs"], progress=shown)
     except (labelled.InputError, OSError) as error:
-        _given(ctx).refuse("this cannot be evaluated:", str(error).splitlines())
+        _given(ctx).refuse("this cannot be evaluated:", [str(error)])
+    except BrokenProcessPool:
+        _given(ctx).refuse("this cannot be evaluated:", [_ENDED])
     finally:
         shown.end()
-    click.echo(
-        json.dumps(report.as_json(result), ensure_ascii=False) if given["as_json"] else report.as_text(result)
-    )
+    if result.complete and not result.texts:
+        files = f"{result.skipped:,} files, all of them empty or binary"
+        why = files if result.skipped else "nothing there can be played"
+        _given(ctx).refuse(
+            "nothing was evaluated:", [f"{', '.join(map(str, paths))}: {why}; name runs, or files with text"]
+        )
+    for note in there.notes():
+        click.echo(f"ollama-guard: note: {plain.one_line(note)}", err=True)
+    # ASCII: ids may have lone surrogates, which no encoding of a terminal or a pipe has
+    click.echo(json.dumps(report.as_json(result)) if given["as_json"] else report.as_text(result))
+    if not result.complete:
+        ctx.exit(Exit.INTERRUPTED)
+    if faults := there.faults():
+        _given(ctx).refuse("the figures are of no use:", faults)
 
 
 @click.command("replay", short_help="Show one run, and where the verdict fell.")
-@click.argument("file_", metavar="FILE", type=click.Path(path_type=Path))
+@click.argument("file_", metavar="FILE", type=_Place(path_type=Path))
 @click.option("--id", "wanted", metavar="ID", help="Which run of the file.")
 @_rules_options
 @click.option("--chunk", type=_Chunk(), default="recorded", show_default=True, help="Characters a delta.")
@@ -175,6 +216,7 @@ def evaluate(ctx: click.Context, /, paths: tuple[Path, ...], compare: tuple[str,
     show_default=True,
     help="What a plain text is played as.",
 )
+@_CUT
 @click.pass_context
 def replay(ctx: click.Context, /, file_: Path, wanted: str | None, **given: Any) -> None:
     """Show one run of a file of labelled runs, or any text, and where the verdict fell."""
@@ -183,12 +225,11 @@ def replay(ctx: click.Context, /, file_: Path, wanted: str | None, **given: Any)
 
     rules = _rules(ctx, given)
     try:
-        sample = shown.find(file_, wanted, given["wrapping"])
+        sample = shown.find(file_, wanted, given["wrapping"], given["cut"])
     except (labelled.InputError, OSError) as error:
-        what, *listed = str(error).splitlines()
-        for line in listed:
+        for line in getattr(error, "listed", ()):
             click.echo(line)
-        _given(ctx).refuse("this cannot be shown:", [what])
+        _given(ctx).refuse("this cannot be shown:", [str(error)])
     played = play.play(sample, detector.GUARD, detector.Guard(rules, sample.prompt), given["chunk"])
     styles: dict[str, dict[str, Any]] = {
         "fact": {"dim": True},
@@ -202,11 +243,13 @@ def replay(ctx: click.Context, /, file_: Path, wanted: str | None, **given: Any)
 
 @click.command("policy", short_help="Try a policy of your own: unit length -> repeats that make a loop.")
 @click.argument("source", metavar="MODULE:FUNCTION")
+@click.option("--seconds", type=_Seconds(0.1, 600), default=10.0, show_default=True, help="Time limit.")
 @click.option(
-    "--seconds", type=click.FloatRange(0.1, 600), default=10.0, show_default=True, help="Time limit."
-)
-@click.option(
-    "--memory", type=click.IntRange(64), default=1024, show_default=True, help="Limit in MB (POSIX)."
+    "--memory",
+    type=click.IntRange(64, 16_777_216),
+    default=1024,
+    show_default=True,
+    help="Limit in MB (POSIX).",
 )
 @click.pass_context
 def policy(ctx: click.Context, source: str, seconds: float, memory: int) -> None:

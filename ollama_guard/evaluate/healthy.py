@@ -7,7 +7,7 @@ reasoning, as the arguments of a tool call that writes a file.
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ollama_guard.evaluate.samples import Sample
@@ -18,6 +18,7 @@ CUT = 1_000_000
 _SKIPPED = frozenset(
     {".git", ".hg", ".svn", "__pycache__", "node_modules", ".venv", ".mypy_cache", ".ruff_cache"}
 )
+_PIECE = 1 << 20
 _TICKS = re.compile(r"`{3,}")
 
 
@@ -31,11 +32,11 @@ class TextFile:
 
     def samples(self) -> Iterator[Sample]:
         """One for each wrapping; none when the file is no text."""
-        text = read(self.path, self.cut)
+        text = read(self.path, self.cut + 1)
         if not text:
             return
         for wrapping in self.wrappings:
-            yield wrap(str(self.path), text, wrapping)
+            yield replace(wrap(str(self.path), text[: self.cut], wrapping), cut=len(text) > self.cut)
 
 
 def walk(folder: Path) -> Iterator[Path]:
@@ -59,17 +60,28 @@ def read(path: Path, cut: int) -> str | None:
     be read.
     """
     try:
-        with path.open("rb") as file:
-            raw = file.read(4 * cut)
+        raw = _beginning(path, 4 * cut)
     except PermissionError:
         return None
-    if b"\0" in raw:
+    if raw is None:
         return None
     try:
         text = raw.decode()
     except UnicodeDecodeError as error:
         text = raw.decode(errors="ignore") if error.start > len(raw) - 4 else raw.decode("latin-1")
     return text[:cut]
+
+
+def _beginning(path: Path, most: int) -> bytes | None:
+    """So many bytes at most, in pieces: a file may be endless, or the number larger than memory."""
+    pieces, left = [], most
+    with path.open("rb") as file:
+        while left > 0 and (piece := file.read(min(left, _PIECE))):
+            if b"\0" in piece:
+                return None
+            pieces.append(piece)
+            left -= len(piece)
+    return b"".join(pieces)
 
 
 def wrap(name: str, text: str, wrapping: str) -> Sample:

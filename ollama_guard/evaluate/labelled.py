@@ -4,139 +4,171 @@ A line is a run when it has `id` and `text`, a label when it has `id` and `class
 be both. Labels may stand in a file of their own, or in `labels.jsonl` beside the runs; they are joined by
 `id`.
 
-    id, text          as they are; text is what was streamed on one channel
-    channel           "reasoning", "content" (default) or "tool:<index>"
-    prompt            the conversation's text, if it is known
-    chunks            lengths of the deltas in characters, in order
-    class             "loop", "healthy", "gray"; without it a run with an onset is a loop, all others are
-    healthy kind              the kind of loop, counted apart
-    onset             (or loop_onset) where the second copy begins; degenerate_from: a verdict is right from
-    there on period            characters in one unit
+    id, text      as they are; text is what was streamed on one channel
+    channel       "reasoning", "content" (default) or "tool:<index>"
+    prompt        the conversation's text, if it is known
+    chunks        lengths of the deltas in characters, in order; together as long as the text
+    class         "loop", "healthy", "gray"; without it a run with an onset is a loop, all others are healthy
+    kind          the kind of loop, counted apart
+    onset         (or loop_onset) where the second copy begins
+    degenerate_from   a verdict is right from there on
+    period        characters in one unit
 """
 
-import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from itertools import islice
 from pathlib import Path
-from typing import Any
 
-from ollama_guard.evaluate.samples import Label, Sample, Truth
+from ollama_guard.evaluate.jsonlines import InputError, Row, lines, parsed, rows
+from ollama_guard.evaluate.runrow import RUNS, ident, sample_of, says
+from ollama_guard.evaluate.samples import Sample
 
-RUNS = "runs"
+__all__ = ["BESIDE", "RUNS", "Content", "InputError", "Labels", "RunFile", "content", "read_labels"]
+
 BESIDE = "labels.jsonl"
-Row = dict[str, Any]
+LOOKED_AT = 20
+"""Lines by which files are told apart: a mistake in the first must not make another file of it."""
+_SUFFIXES = frozenset({".jsonl", ".ndjson"})
 
 
-class InputError(Exception):
-    """A file cannot be used. The text names it and says why."""
+class Content(Enum):
+    """What a file holds. ODD: JSON lines, or what was meant to be some, none of them a run or a label."""
+
+    RUNS = "runs"
+    LABELS = "labels"
+    ODD = "odd"
+    TEXT = "text"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
+class Labels:
+    """What is known by id: the row, and the place it was read from. used: ids that a run had."""
+
+    known: dict[str, tuple[Row, str]] = field(default_factory=dict)
+    files: list[Path] = field(default_factory=list)
+    used: set[str] = field(default_factory=set)
+    missed: str = ""
+
+    def add(self, path: Path) -> None:
+        """Take those of a file. Raises InputError for an id that has one from another file."""
+        if path in self.files:
+            return
+        for name, (row, where) in read_labels(path).items():
+            if name in self.known:
+                raise InputError(
+                    f"{where}: id {name!a} has a label in {self.known[name][1]} already; keep one"
+                )
+            self.known[name] = row, where
+        self.files.append(path)
+
+    @property
+    def unmatched(self) -> str | None:
+        """What is wrong when runs were there, and none of them is known here."""
+        if self.used or not self.missed or not self.known:
+            return None
+        files = " and ".join(map(str, self.files))
+        there = next(iter(self.known))
+        return (
+            f"{files}: none of the {len(self.known):,} labels is for a run: an id there is {there!a}, one of "
+            f"a run is {self.missed!a}; give the labels of these runs, or move the file away"
+        )
+
+
+@dataclass(slots=True)
 class RunFile:
-    """A file of runs, and the labels that were found for it elsewhere."""
+    """A file of runs, and the labels that were found for it elsewhere, of which the first win.
+
+    unlabelled: runs of which nothing is said, once they have been read; read: all runs.
+    """
 
     path: Path
-    labels: dict[str, Row]
+    labels: Sequence[Labels] = ()
+    unlabelled: int = 0
+    read: int = 0
 
     def samples(self) -> Iterator[Sample]:
-        """One run at a time. Raises InputError for what is no run."""
+        """One run at a time. Raises InputError for what is no run, and for an id that comes again."""
+        seen: dict[str, int] = {}
         for number, row in rows(self.path):
-            if "text" in row:
-                yield _sample(row, self.labels.get(str(row.get("id"))), f"{self.path}:{number}")
+            where = f"{self.path}:{number}"
+            if "text" not in row:
+                raise InputError(
+                    f"{where}: text is missing; a run needs one, and labels of their own belong in {BESIDE}"
+                )
+            name = ident(row, where)
+            if name in seen:
+                raise InputError(
+                    f"{where}: id {name!a} is that of line {seen[name]} too; give each run its own"
+                )
+            seen[name] = number
+            label, place = self._known(name)
+            self.read += 1
+            self.unlabelled += label is None and not says(row)
+            yield sample_of(row, label, where, place)
+
+    def _known(self, name: str) -> tuple[Row | None, str]:
+        """The label of a run from elsewhere, and its place."""
+        for labels in self.labels:
+            if name in labels.known:
+                labels.used.add(name)
+            else:
+                labels.missed = labels.missed or name
+        return next((one.known[name] for one in self.labels if name in one.known), (None, ""))
+
+    @property
+    def note(self) -> str | None:
+        """What is doubtful: there are labels, but not for all runs."""
+        if not self.unlabelled or not self.labels:
+            return None
+        return (
+            f"{self.path}: {self.unlabelled:,} of {self.read:,} runs have no label and count as healthy; "
+            'if they are, write class "healthy"'
+        )
 
 
-def is_runs(path: Path) -> bool:
-    """Whether the file's first line is a run."""
-    first = _first(path)
-    return first is not None and "id" in first and isinstance(first.get("text"), str)
+def content(path: Path) -> Content:
+    """What a file holds, by its name and its first lines. Raises OSError."""
+    if path.suffix.lower() not in _SUFFIXES:
+        return Content.TEXT
+    found = Content.ODD
+    for number, line in islice(lines(path), LOOKED_AT):
+        if b"\0" in line:
+            return Content.TEXT  # binary data, whatever its name
+        try:
+            row = parsed(line, f"{path}:{number}")
+        except InputError:
+            continue
+        if "id" in row and "text" in row:
+            return Content.RUNS
+        if "id" in row and says(row):
+            found = Content.LABELS
+    return found
 
 
-def is_labels(path: Path) -> bool:
-    """Whether the file's first line is a label without a run."""
-    first = _first(path)
-    return first is not None and "id" in first and "text" not in first and _says(first)
+def is_one_run(path: Path) -> bool:
+    """Whether the first line is a sound run, whatever the file's name. Raises OSError."""
+    for number, line in islice(lines(path), 1):
+        try:
+            sample_of(parsed(line, f"{path}:{number}"), None, str(path))
+        except InputError:
+            return False
+        return True
+    return False
 
 
-def read_labels(path: Path) -> dict[str, Row]:
-    """The labels of a file by id."""
-    return {str(row["id"]): row for _, row in rows(path) if "id" in row}
-
-
-def rows(path: Path) -> Iterator[tuple[int, Row]]:
-    """The objects of a file of JSON lines with their line numbers. Raises InputError."""
-    with path.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-            except ValueError as error:
-                raise InputError(f"{path}:{number}: not JSON: {error}") from None
-            if not isinstance(row, dict):
-                raise InputError(f"{path}:{number}: not an object")
-            yield number, row
-
-
-def _first(path: Path) -> Row | None:
-    if path.suffix not in {".jsonl", ".ndjson"}:
-        return None
-    try:
-        return next((row for _, row in rows(path)), None)
-    except (InputError, UnicodeDecodeError):
-        return None
-
-
-def _says(row: Row) -> bool:
-    return any(key in row for key in ("class", "kind", "onset", "loop_onset"))
-
-
-def _sample(row: Row, label: Row | None, where: str) -> Sample:
-    name, text, chunks = row.get("id"), row["text"], row.get("chunks")
-    if name is None or not isinstance(text, str):
-        raise InputError(f"{where}: a run needs an id, and text that is a string")
-    if chunks is not None and not _lengths(chunks):
-        raise InputError(f"{where}: chunks must be a list of lengths of at least 1")
-    return Sample(
-        name=str(name),
-        group=RUNS,
-        channel=str(row.get("channel") or "content"),
-        text=text,
-        label=_label(label if label is not None else row, where),
-        prompt=_prompt(row.get("prompt")),
-        chunks=tuple(chunks) if chunks else None,
-        first_line=None,
-    )
-
-
-def _label(row: Row, where: str) -> Label:
-    onset = row.get("onset", row.get("loop_onset"))
-    said = row.get("class")
-    if said is None:
-        said = Truth.HEALTHY if onset is None else Truth.LOOP
-    try:
-        truth = Truth(said)
-    except ValueError:
-        raise InputError(f"{where}: class {said!r} is none of {', '.join(Truth)}") from None
-    if truth is Truth.HEALTHY:
-        return Label(truth)
-    begins = row.get("degenerate_from")
-    first = _offset(begins if onset is None else onset)
-    start = _offset(onset if begins is None else begins)
-    period = _offset(row.get("period") or 0)
-    if first is not None and start is not None and period is not None:
-        return Label(truth, str(row.get("kind") or "loop"), first, min(first, start), period)
-    if truth is Truth.GRAY:
-        return Label(truth, str(row.get("kind") or ""))
-    raise InputError(f"{where}: a loop needs an onset, and offsets that are numbers")
-
-
-def _offset(value: object) -> int | None:
-    return int(value) if isinstance(value, (int, float)) and value >= 0 else None
-
-
-def _lengths(chunks: object) -> bool:
-    return isinstance(chunks, list) and all(type(length) is int and length > 0 for length in chunks)
-
-
-def _prompt(said: object) -> str:
-    return said if isinstance(said, str) else "" if said is None else json.dumps(said, ensure_ascii=False)
+def read_labels(path: Path) -> dict[str, tuple[Row, str]]:
+    """The labels of a file by id, each with its place. Raises InputError for a line that is none."""
+    found: dict[str, tuple[Row, str]] = {}
+    for number, row in rows(path):
+        where = f"{path}:{number}"
+        name = ident(row, where)
+        if not says(row):
+            raise InputError(f"{where}: not a label; one needs id, and class, kind or onset")
+        if name in found:
+            raise InputError(f"{where}: id {name!a} has a label in {found[name][1]} already; keep one")
+        found[name] = row, where
+    if not found:
+        raise InputError(f"{path}: no labels in it; write some, or move the file away")
+    return found

@@ -14,7 +14,7 @@ class Played:
     """What came of it. `seconds` is processor time of this thread, for `deltas` deltas of `chars` characters.
 
     place: where the repetition begins that was seen, for people; "" without a verdict. size: of the whole
-    text.
+    text, of which `cut` says that it is the beginning of a longer one.
     """
 
     detector: str
@@ -27,6 +27,7 @@ class Played:
     chars: int
     deltas: int
     seconds: float
+    cut: bool = False
 
     @property
     def false(self) -> bool:
@@ -54,6 +55,7 @@ def play(sample: Sample, name: str, detector: Detector, size: int | None = None)
     seconds = time.thread_time() - started
     chars = sum(map(len, pieces[:deltas]))
     place = "" if hit is None else sample.place(hit.at if hit.onset is None else hit.onset)
+    size = len(sample.text)
     return Played(
-        name, sample.name, sample.group, sample.label, hit, place, len(sample.text), chars, deltas, seconds
+        name, sample.name, sample.group, sample.label, hit, place, size, chars, deltas, seconds, sample.cut
     )

@@ -1,49 +1,68 @@
 """One run, and where the verdict fell, to be read in a terminal."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
+from ollama_guard.evaluate.found import file_or_folder, labels_beside, odd
 from ollama_guard.evaluate.healthy import CUT, read, wrap
-from ollama_guard.evaluate.labelled import BESIDE, InputError, Row, RunFile, is_labels, is_runs, read_labels
+from ollama_guard.evaluate.labelled import Content, InputError, RunFile, content
+from ollama_guard.evaluate.plain import one_line, visible
 from ollama_guard.evaluate.play import Played
 from ollama_guard.evaluate.samples import Sample, Truth
 
 AROUND, LINES = 400, 6
 """Characters and lines shown before the repetition, after the verdict, and of each end of what is long."""
-_KEPT = frozenset("\n\t")
 
 
-def find(file: Path, wanted: str | None, wrapping: str) -> Sample:
+def find(file: Path, wanted: str | None, wrapping: str, cut: int = CUT) -> Sample:
     """The run of a file, or the file itself as a text. Raises InputError, which lists the runs to choose
-    from.
+    from, and OSError.
     """
-    if not file.is_file():
-        raise InputError(f"{file}: no such file")
-    if not is_runs(file):
-        text = read(file, CUT)
-        if text is None:
-            raise InputError(f"{file}: no text")
-        return wrap(file.name, text, wrapping)
-    beside = file.with_name(BESIDE)
-    labels: dict[str, Row] = read_labels(beside) if beside.is_file() and is_labels(beside) else {}
+    if not file_or_folder(file):
+        raise InputError(f"{file}: a folder; name one of its files (`ollama-guard eval` plays folders)")
+    holds = content(file)
+    if holds is Content.LABELS:
+        raise InputError(f"{file}: labels and no text; name the file with the runs")
+    if (fault := odd(file, holds)) is not None:
+        raise fault
+    return _run(file, wanted) if holds is Content.RUNS else _text(file, wanted, wrapping, cut)
+
+
+def _text(file: Path, wanted: str | None, wrapping: str, cut: int) -> Sample:
+    if wanted is not None:
+        raise InputError(f"{file}: a plain text, which has no run {wanted!a}; leave out --id")
+    text = read(file, cut + 1)
+    if text is None:
+        raise InputError(f"{file}: no text, but binary data, or not to be read by this user")
+    if not text:
+        raise InputError(f"{file}: empty; there is nothing to show")
+    return replace(wrap(file.name, text[:cut], wrapping), cut=len(text) > cut)
+
+
+def _run(file: Path, wanted: str | None) -> Sample:
+    labels = labels_beside(file)
     names = []
     for sample in RunFile(file, labels).samples():
         if sample.name == wanted:
             return sample
-        names.append(f"  {sample.label.truth:8} {sample.label.kind:18} {sample.name}")
+        names.append(f"  {sample.label.truth:8} {one_line(sample.label.kind):18} {one_line(sample.name)}")
         last = sample
     if wanted is None and len(names) == 1:
         return last
-    told = f"no run {wanted!r}" if wanted is not None else "several runs; choose one with --id"
-    raise InputError("\n".join([f"{file}: {told}", *names]))
+    told = f"no run {wanted!a}" if wanted is not None else "several runs; choose one with --id"
+    raise InputError(f"{file}: {told}", tuple(names))
 
 
 def describe(sample: Sample, played: Played) -> Iterator[tuple[str, str]]:
     """Pieces of text with what each is: "fact", "text", "repeated", "mark", "dropped"."""
     label = sample.label
-    yield "fact", f"{sample.name}  [{sample.channel}, {len(sample.text):,} characters]\n"
+    size = f"{'the first ' if sample.cut else ''}{len(sample.text):,} characters"
+    yield "fact", f"{one_line(sample.name)}  [{sample.channel}, {size}]\n"
     if label.truth is not Truth.HEALTHY:
-        known = f"a {label.truth} of kind {label.kind or 'unknown'}, unit {label.period or 'not fixed'}"
+        known = (
+            f"a {label.truth} of kind {one_line(label.kind) or 'unknown'}, unit {label.period or 'not fixed'}"
+        )
         yield (
             "fact",
             f"label:   {known}, degenerate from {label.begins:,}, second copy from {label.onset:,}\n",
@@ -69,11 +88,6 @@ def describe(sample: Sample, played: Played) -> Iterator[tuple[str, str]]:
     rest = len(sample.text) - hit.at
     yield "dropped", visible(_start(sample.text[hit.at :]))
     yield "fact", f"\n\n[{rest:,} characters more were cut off]\n" if rest else "\n\n"
-
-
-def visible(text: str) -> str:
-    """The text without what a terminal would obey."""
-    return "".join(char if char.isprintable() or char in _KEPT else ascii(char)[1:-1] for char in text)
 
 
 def _delay(sample: Sample, played: Played) -> str:

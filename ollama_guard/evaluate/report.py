@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ollama_guard.evaluate.course import Result
+from ollama_guard.evaluate.plain import one_line
 from ollama_guard.evaluate.play import Played
 from ollama_guard.evaluate.samples import Truth
 from ollama_guard.evaluate.score import BANDS, Caught, Score, percentile
@@ -20,13 +21,15 @@ def as_text(result: Result) -> str:
     lines = [f"{result.texts:,} texts, {result.chars / 1e6:,.1f} million characters"]
     if result.skipped:
         lines[0] += f"; {result.skipped:,} files left out (no text)"
+    if result.cut:
+        lines[0] += f"; {result.cut:,} of the texts cut (--cut)"
     if not result.complete:
         lines.append("Interrupted: these are the figures up to there.")
     for score in result.scores.values():
         lines += ["", *_block(score)]
     if len(result.scores) > 1:
         lines += ["", *comparison(result)]
-    return "\n".join(lines)
+    return "\n".join(map(one_line, lines))
 
 
 def as_json(result: Result) -> Row:
@@ -35,6 +38,7 @@ def as_json(result: Result) -> Row:
         "texts": result.texts,
         "chars": result.chars,
         "skipped": result.skipped,
+        "cut": result.cut,
         "complete": result.complete,
         "detectors": {name: _score(score) for name, score in result.scores.items()},
     }

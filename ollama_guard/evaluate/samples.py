@@ -43,7 +43,7 @@ class Sample:
 
     group: what it is counted with ("runs", "content", "fence", ...). chunks: recorded lengths of the deltas,
     or None. first_line: the line of the source that the text begins with; None when it has no lines of its
-    own.
+    own. cut: the source goes on, and was too long.
     """
 
     name: str
@@ -54,6 +54,7 @@ class Sample:
     prompt: str = ""
     chunks: Sequence[int] | None = None
     first_line: int | None = 1
+    cut: bool = False
 
     def deltas(self, size: int | None = None) -> Iterator[str]:
         """The text piece by piece: of `size` characters, or as recorded (None; else `DELTA`)."""

@@ -1,10 +1,14 @@
 """The commands through click's runner, and once as a real process."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -15,6 +19,7 @@ from ollama_guard.evaluate.peers import PEERS
 from .toy import write
 
 LINE = "I will look at the file once more, and then I will be done.\n"
+ROOT = Path(__file__).parents[2]
 Run = Callable[..., Result]
 
 
@@ -86,6 +91,9 @@ def test_eval_plays_healthy_files_as_asked(run: Run, tmp_path: Path) -> None:
         (("--chunk", "0"), 2, "'0' is neither a number of characters nor `recorded`"),
         (("--set", "detect.presett=x"), 1, "presett"),
         (("no/such/file",), 1, "no/such/file: no such file or folder"),
+        (("",), 2, "an empty path; the current folder is `.`"),
+        (("--cut", "9999999999999999999"), 2, "is not in the range 1<=x<=1000000000"),
+        (("--jobs", "9999999"), 2, "is not in the range 1<=x<=61"),
     ],
 )
 def test_eval_says_what_is_wrong(run: Run, runs: str, args: tuple[str, ...], code: int, says: str) -> None:
@@ -117,7 +125,7 @@ def test_policy_is_tried_in_a_process_of_its_own(tmp_path: Path) -> None:
 
     def call(source: str) -> subprocess.CompletedProcess[str]:
         line = [sys.executable, "-m", "ollama_guard", "policy", source]
-        root = str(Path(__file__).parents[2])
+        root = str(ROOT)
         return subprocess.run(
             line,
             cwd=tmp_path,
@@ -134,3 +142,69 @@ def test_policy_is_tried_in_a_process_of_its_own(tmp_path: Path) -> None:
     assert bad.returncode == 1
     assert "mine:g gives 1 for a unit of 1 characters" in bad.stderr
     assert "Traceback" not in bad.stderr
+
+
+def test_what_can_be_played_nowhere_is_no_success(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "empty.txt").write_text("")
+    (tmp_path / "binary.dat").write_bytes(b"a\0b")
+    write(tmp_path / "labels.jsonl", [{"id": "a", "class": "healthy"}])
+    (tmp_path / "folder").mkdir()
+    for name in ("empty.txt", "binary.dat", "labels.jsonl", "folder"):
+        result = run("eval", str(tmp_path / name))
+        assert result.exit_code == 1
+        assert "nothing was evaluated" in result.output
+
+
+def test_useless_labels_and_doubtful_runs_are_told_beside_the_figures(run: Run, runs: str) -> None:
+    beside = Path(runs).with_name("labels.jsonl")
+    write(beside, [{"id": "fine", "class": "healthy"}])
+    assert run("eval", runs).exit_code == 0
+    write(beside, [{"id": "other", "class": "healthy"}])
+    result = run("eval", runs, "--json")
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["texts"] == 2
+    assert "the figures are of no use" in result.stderr
+    assert "1 of 2 runs have no label and count as healthy" in result.stderr
+
+
+def test_ids_that_no_encoding_has_are_figures_like_others(run: Run, tmp_path: Path) -> None:
+    path = str(write(tmp_path / "r.jsonl", [{"id": "\ud800x", "text": LINE * 40}]))
+    found = json.loads(run("eval", path, "--json").output)
+    assert found["detectors"]["guard"]["false"][0]["id"] == "\ud800x"
+    assert "\\ud800x" in run("eval", path, "--compare", "all").output
+    assert "\\ud800x" in run("replay", path).output
+
+
+def process(*args: str, **more: Any) -> subprocess.Popen[str]:
+    """The program itself, in a session of its own."""
+    line = [sys.executable, "-m", "ollama_guard", *args]
+    return subprocess.Popen(line, cwd=ROOT, stderr=subprocess.PIPE, text=True, start_new_session=True, **more)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+@pytest.mark.parametrize("command", [("eval",), ("replay", "--id", "loop"), ("config",)])
+def test_output_that_cannot_be_written_is_told_in_a_sentence(runs: str, command: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("w") as full:
+        ended = process(*command, *([runs] if command[0] != "config" else []), stdout=full)
+        _, said = ended.communicate(timeout=60)
+    assert ended.returncode == 1
+    assert said.startswith("ollama-guard: the output cannot be written:\n  - No space left on device; free")
+    assert "Traceback" not in said
+    assert "Exception" not in said
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals to a group of processes")
+def test_ctrl_c_twice_ends_all_processes_and_prints_what_was_found(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("A few words.\n")
+    words = " ".join(str(number * 7919) for number in range(150_000))
+    for number in range(64):
+        (tmp_path / f"b{number}.txt").write_text(words)
+    found = process("eval", str(tmp_path), "--jobs", "2", stdout=subprocess.PIPE)
+    time.sleep(2.5)
+    for _ in range(2):
+        os.killpg(found.pid, signal.SIGINT)
+        time.sleep(0.2)
+    _, said = found.communicate(timeout=15)
+    assert found.returncode in (1, 130), said  # 1: the second one fell into the printing
+    with pytest.raises(ProcessLookupError):
+        os.killpg(found.pid, 0)

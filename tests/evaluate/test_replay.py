@@ -1,10 +1,12 @@
+import os
 from pathlib import Path
 
 import pytest
 
 from ollama_guard.evaluate.labelled import InputError
+from ollama_guard.evaluate.plain import one_line, visible
 from ollama_guard.evaluate.play import play
-from ollama_guard.evaluate.replay import describe, find, visible
+from ollama_guard.evaluate.replay import describe, find
 from ollama_guard.evaluate.samples import HEALTHY, Label, Sample, Truth
 
 from .toy import Finds, write
@@ -39,7 +41,7 @@ def test_the_only_run_of_a_file_needs_no_id(tmp_path: Path) -> None:
 def test_otherwise_the_runs_are_listed(tmp_path: Path, wanted: str | None, says: str) -> None:
     with pytest.raises(InputError, match=says) as caught:
         find(write(tmp_path / "r.jsonl", RUNS), wanted, "content")
-    assert [line.split() for line in str(caught.value).splitlines()[1:]] == [
+    assert [line.split() for line in caught.value.listed] == [
         ["loop", "exact", "a"],
         ["healthy", "b"],
     ]
@@ -73,4 +75,43 @@ def test_without_a_verdict_a_long_text_is_shown_at_both_ends() -> None:
 
 
 def test_what_a_terminal_would_obey_is_made_visible() -> None:
+    assert one_line("a\x1b[2J\ud800\nb") == "a\\x1b[2J\\ud800\\nb"
     assert visible("a\x1b[31m\u202eb\r\n\té語") == "a\\x1b[31m\\u202eb\\r\n\té語"
+
+
+def test_ids_and_kinds_do_not_reach_the_terminal_as_they_are(tmp_path: Path) -> None:
+    rows = [
+        {"id": "k\x1b[2J\nz", "text": "abc", "kind": "\x1b[31m", "onset": 1},
+        {"id": "\ud800x", "text": "abc"},
+    ]
+    path = write(tmp_path / "r.jsonl", rows)
+    with pytest.raises(InputError) as caught:
+        find(path, None, "content")
+    assert all(line.isprintable() for line in caught.value.listed)
+    for row in rows:
+        sample = find(path, row["id"], "content")  # type: ignore[arg-type]
+        told = "".join(piece for _, piece in describe(sample, play(sample, "toy", Finds("#"), 1)))
+        assert told.replace("\n", "").isprintable()
+
+
+def test_a_file_with_nothing_to_show_is_refused(tmp_path: Path) -> None:
+    labels, empty = write(tmp_path / "l.jsonl", [{"id": "a", "class": "healthy"}]), tmp_path / "e.txt"
+    empty.write_text("")
+    os.mkfifo(tmp_path / "pipe")
+    for path, says in (
+        (labels, "labels and no text; name the file with the runs"),
+        (empty, "empty; there is nothing to show"),
+        (tmp_path, "a folder; name one of its files"),
+        (tmp_path / "pipe", "not a regular file; write what it gives into one first"),
+        (tmp_path / "gone", "no such file or folder"),
+    ):
+        with pytest.raises(InputError, match=f"{path}: {says}"):
+            find(path, None, "content")
+
+
+def test_a_text_that_was_cut_is_called_the_beginning(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("a b c d e")
+    for cut, says in ((5, "the first 5 characters"), (9, "[content, 9 characters")):
+        sample = find(path, None, "content", cut)
+        assert says in next(describe(sample, play(sample, "toy", Finds("#"), 1)))[1]
