@@ -7,8 +7,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import combinations
+from typing import Any
 from urllib.parse import urlsplit
 
+from ollama_guard.config import layers
 from ollama_guard.config.addresses import (
     authority,
     is_loopback,
@@ -16,7 +18,7 @@ from ollama_guard.config.addresses import (
     is_remote_ip,
     is_wildcard,
 )
-from ollama_guard.config.catalogue import SETTINGS, value_of, with_values
+from ollama_guard.config.catalogue import SETTINGS, value_of
 from ollama_guard.config.draft import Origin, complaint
 from ollama_guard.config.models import could_meet, override_key
 from ollama_guard.config.schema import Channel, Detect, Override, Settings
@@ -39,7 +41,23 @@ def check(settings: Settings, origins: Mapping[str, Origin]) -> list[str]:
         f"{complaint(SETTINGS[key], value_of(settings, key), origins.get(key, Origin()))}: {what}"
         for key, what in found
     ]
-    return [*problems, *_overrides(settings, origins)]
+    return [*problems, *_two_ways(settings, origins), *_overrides(settings, origins)]
+
+
+def _two_ways(settings: Settings, origins: Mapping[str, Origin]) -> Iterator[str]:
+    """Thresholds that one place says in two ways. A source of what holds for all models is one place."""
+    keys = [key for keys in layers.PLACES.values() for key in keys]
+    sources = {origins.get(key, Origin()).kind for key in keys}
+    places: list[tuple[str, Mapping[str, Any]]] = [
+        ("", {key: value_of(settings, key) for key in keys if origins.get(key, Origin()).kind == source})
+        for source in sorted(sources)
+    ]
+    places += [(override_key(one.pattern, ""), one.values) for one in settings.models]
+    for place, values in places:
+        for key, other in layers.two_ways(values):
+            one, two = (f"{place}.{name}".lstrip(".") for name in (key, other))
+            said = complaint(SETTINGS[key], values[key], origins.get(one, Origin()), name=one)
+            yield f"{said}: {two} is set too, and says something else; keep one of them"
 
 
 def _overrides(settings: Settings, origins: Mapping[str, Origin]) -> Iterator[str]:
@@ -52,7 +70,7 @@ def _overrides(settings: Settings, origins: Mapping[str, Origin]) -> Iterator[st
     alone: dict[str, set[Found]] = {}
     pairs = [pair for pair in combinations(settings.models, 2) if could_meet(*(one.pattern for one in pair))]
     for group in [*((one,) for one in settings.models), *pairs]:
-        there = reduce(with_values, [one.values for one in group], settings)
+        there = reduce(layers.laid_over, [one.values for one in group], settings)
         known = told.union(*(alone.get(one.pattern, ()) for one in group))
         found = [one for one in by_model(there) if one not in known]
         if len(group) == 1:
@@ -166,11 +184,11 @@ def _lists(settings: Settings) -> Iterator[Found]:
 
 def _channels(settings: Settings) -> Iterator[Found]:
     detect = settings.detect
-    yield from _thresholds("detect", detect, ("repeat_span_min", "content_repeat_span_min"))
+    yield from _thresholds("detect", detect)
     for name in ("reasoning", "content", "tool"):
         channel: Channel = getattr(detect.channels, name)
         key = f"detect.channels.{name}"
-        yield from _thresholds(key, channel, ("span_min",))
+        yield from _thresholds(key, channel)
         least = detect.unit_min if channel.unit_min is None else channel.unit_min
         most = detect.unit_max if channel.unit_max is None else channel.unit_max
         if least > most and (channel.unit_min, channel.unit_max) != (None, None):
@@ -184,7 +202,7 @@ def _channels(settings: Settings) -> Iterator[Found]:
 _NO_UNIT = "let unit_min be at most unit_max, or turn the channel off (detect.content = false and the like)"
 
 
-def _thresholds(section: str, own: Detect | Channel, spans: tuple[str, ...]) -> Iterator[Found]:
+def _thresholds(section: str, own: Detect | Channel) -> Iterator[Found]:
     """What is wrong with the thresholds and the ignored strings of a section."""
     try:
         read_table(own.table or "*:2")
@@ -197,14 +215,6 @@ def _thresholds(section: str, own: Detect | Channel, spans: tuple[str, ...]) -> 
             yield f"{section}.policy", str(error)
     if own.ignore_strings is not None:
         yield from _ignored(f"{section}.ignore_strings", own.ignore_strings)
-    given = [one for one in (*spans, "table", "repeats", "policy") if getattr(own, one) is not None]
-    alone = [one for one in given if one not in spans]
-    if alone and len(given) > 1:
-        first, second = given[0], alone[-1]
-        yield (
-            f"{section}.{second}",
-            f"{section}.{first} is set too, and says something else; keep one of them",
-        )
 
 
 def _ignored(key: str, strings: tuple[str, ...]) -> Iterator[Found]:

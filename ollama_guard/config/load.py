@@ -19,8 +19,9 @@ from ollama_guard.config.catalogue import SETTINGS, with_values
 from ollama_guard.config.checks import check, remarks, valid_origin
 from ollama_guard.config.draft import Draft, Origin
 from ollama_guard.config.files import read_file
+from ollama_guard.config.layers import channel_key, effect, settle
 from ollama_guard.config.models import for_model, is_cloud, matches, override_key
-from ollama_guard.config.schema import Settings
+from ollama_guard.config.schema import Override, Settings
 from ollama_guard.config.sources import CONFIG_ENV, read_environment, read_flags
 
 __all__ = ["ConfigError", "Loaded", "Origin", "default_file", "in_force", "load"]
@@ -76,6 +77,7 @@ def load(
     _ollama_origins(draft, environ)
     _ollama_host(draft, environ)
     _tidy(draft.values)
+    settle(draft.values, draft.origins)
     settings = with_values(Settings(models=tuple(draft.models)), draft.values)
     problems = [*draft.problems, *check(settings, draft.origins)]
     if problems:
@@ -90,7 +92,7 @@ def in_force(loaded: Loaded, model: str) -> Loaded:
     settings, origins = loaded.settings, dict(loaded.origins)
     for override in settings.models:
         if matches(override.pattern, model):
-            origins |= {key: loaded.origins[override_key(override.pattern, key)] for key in override.values}
+            origins |= {key: _origin_for(loaded, override, key) for key in effect(override.values)}
     settings = msgspec.structs.replace(for_model(settings, model), models=())
     kind = "cloud" if is_cloud(model) else "local"
     by_kind = {
@@ -104,6 +106,13 @@ def in_force(loaded: Loaded, model: str) -> Loaded:
             settings = with_values(settings, {f"stall.{name}": value})
             origins[f"stall.{name}"] = Origin(origins[f"stall.{source}"].kind, f"by stall.{source}")
     return replace(loaded, settings=settings, origins=origins, model=model)
+
+
+def _origin_for(loaded: Loaded, override: Override, key: str) -> Origin:
+    """Where a value of some models comes from; nowhere, if they only undo what holds for the others."""
+    span = next((one for one in override.values if channel_key(one) == key), key)
+    said = key if key in override.values else span
+    return loaded.origins.get(override_key(override.pattern, said), Origin())
 
 
 def _ollama_host(draft: Draft, environ: Mapping[str, str]) -> None:

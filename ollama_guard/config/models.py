@@ -1,13 +1,13 @@
 """What holds for one model: the settings, with those on top whose pattern matches its name.
 
 Patterns are those of `fnmatch` (*, ?, [abc]), upper and lower case alike. Where several match, the later one
-wins, key by key; and any of them wins over what is said for all models, whatever source that comes from.
+wins; and any of them wins over what is said for all models, whatever source that comes from (see `layers`).
 """
 
 import json
 from fnmatch import fnmatchcase
 
-from ollama_guard.config.catalogue import with_values
+from ollama_guard.config.layers import laid_over
 from ollama_guard.config.schema import Settings
 
 
@@ -37,7 +37,7 @@ def for_model(settings: Settings, model: str) -> Settings:
     """The settings of a request to this model."""
     for override in settings.models:
         if matches(override.pattern, model):
-            settings = with_values(settings, override.values)
+            settings = laid_over(settings, override.values)
     return settings
 
 

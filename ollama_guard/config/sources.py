@@ -58,23 +58,28 @@ def read_flags(draft: Draft, flags: Mapping[str, object]) -> None:
     None says nothing. A text is read by the setting's type, other values are taken as they are. A setting
     of some models only is named models.PATTERN.section.key.
     """
+    models: list[Override] = []
     for name, raw in flags.items():
         if raw is None:
             continue
         flag = name.replace("_", "-")
         key = name if "." in name else FLAGS.get(flag, name)
         if key.startswith(f"{MODELS}."):
-            _read_model_flag(draft, key, raw)
+            _read_model_flag(draft, key, raw, models)
             continue
         if key not in SETTINGS:
             draft.problems.append(f"{name} (flag --set): no such setting; {instead(key)}")
             continue
         origin = Origin("flag", "--set" if "." in name else f"--{flag}")
         draft.offer(key, raw, origin, text=isinstance(raw, str))
+    draft.models += models
 
 
-def _read_model_flag(draft: Draft, name: str, raw: object) -> None:
-    """models.PATTERN.section.key; the pattern may have dots of its own."""
+def _read_model_flag(draft: Draft, name: str, raw: object, models: list[Override]) -> None:
+    """models.PATTERN.section.key, appended to `models`; the pattern may have dots of its own.
+
+    What is said of one pattern after the other is one place.
+    """
     rest = name.removeprefix(f"{MODELS}.")
     keys = [key for key in SETTINGS if rest.endswith(f".{key}") and differs_by_model(key)]
     pattern = rest.removesuffix(f".{max(keys, key=len)}").strip("\"'") if keys else ""
@@ -86,4 +91,6 @@ def _read_model_flag(draft: Draft, name: str, raw: object) -> None:
     key, values = max(keys, key=len), dict[str, Any]()
     origin = Origin("flag", "--set")
     draft.take(Written(key, override_key(pattern, key), raw, origin, text=isinstance(raw, str)), values)
-    draft.models.append(Override(pattern, values))
+    if models and models[-1].pattern == pattern:
+        values = {**models.pop().values, **values}
+    models.append(Override(pattern, values))
