@@ -197,7 +197,7 @@ def _thresholds(section: str, own: Detect | Channel, spans: tuple[str, ...]) -> 
             yield f"{section}.policy", str(error)
     if own.ignore_strings is not None:
         yield from _ignored(f"{section}.ignore_strings", own.ignore_strings)
-    given = [one for one in (*spans, "table", "repeats", "policy") if getattr(own, one) is not None]
+    given = [one for one in (*spans, "table", "repeats", "policy") if getattr(own, one) not in (None, "")]
     alone = [one for one in given if one not in spans]
     if alone and len(given) > 1:
         first, second = given[0], alone[-1]
