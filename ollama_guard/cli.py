@@ -19,8 +19,8 @@ import click
 from ollama_guard import __version__
 from ollama_guard.config import show
 from ollama_guard.config.catalogue import FLAGS, SETTINGS
-from ollama_guard.config.load import ConfigError, Loaded, default_file, in_force, load
-from ollama_guard.config.own_policies import try_all, with_tables
+from ollama_guard.config.load import ConfigError, Loaded, asked_for, default_file, in_force, load
+from ollama_guard.config.own_policies import searched, try_all, with_tables
 from ollama_guard.detect.rules import WatchRules
 from ollama_guard.evaluate import commands
 from ollama_guard.service.exits import Exit
@@ -204,14 +204,23 @@ def _watch_rules(file: Path | None, sets: tuple[str, ...], preset: str | None, m
     """The very rules that the proxy would use with these settings."""
     from ollama_guard.app.policies import policy_for  # noqa: PLC0415 - other commands need no engine
 
-    loaded = _load(file, (*sets, *((f"detect.preset={preset}",) if preset else ())), {})
+    loaded = _load(file, sets, {"preset": preset})
     tried = try_all(loaded)
     for fault in (one for one in tried if one.fault):
         click.echo(f"ollama-guard: warning: {_printable(str(fault))}", err=True)
     return policy_for(with_tables(loaded.settings, tried), model).rules
 
 
-commands.add_to(cli, rules=_watch_rules, refuse=_refuse)
+def _folders(file: Path | None) -> tuple[Path, ...]:
+    """Where the guard would look for a policy. The settings themselves need not be sound to try one."""
+    asked = asked_for(file, os.environ)
+    if asked is not None and not asked.is_file():
+        _refuse("the settings file cannot be used:", [f"{asked}: there is no such file"])
+    path = asked or default_file()
+    return searched(path if path.is_file() else None)
+
+
+commands.add_to(cli, rules=_watch_rules, folders=_folders, refuse=_refuse)
 
 
 def main() -> None:

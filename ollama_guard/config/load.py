@@ -24,7 +24,7 @@ from ollama_guard.config.models import for_model, is_cloud, matches, override_ke
 from ollama_guard.config.schema import Override, Settings
 from ollama_guard.config.sources import CONFIG_ENV, read_environment, read_flags
 
-__all__ = ["ConfigError", "Loaded", "Origin", "default_file", "in_force", "load"]
+__all__ = ["ConfigError", "Loaded", "Origin", "asked_for", "default_file", "in_force", "load"]
 
 
 class ConfigError(Exception):
@@ -69,7 +69,7 @@ def load(
     flags: values by flag name ("port") or setting ("server.port"); see `sources.read_flags`.
     """
     draft = Draft()
-    asked = file or (Path(environ[CONFIG_ENV]) if environ.get(CONFIG_ENV) else None)
+    asked = asked_for(file, environ)
     path = asked or fallback
     found = path is not None and read_file(draft, path, must_exist=asked is not None)
     read_environment(draft, environ)
@@ -85,6 +85,11 @@ def load(
     notes = [*draft.notes, *remarks(settings, draft.origins)]
     origins = {key: Origin() for key in SETTINGS} | draft.origins
     return Loaded(settings, origins, notes, path if found else None)
+
+
+def asked_for(file: Path | None, environ: Mapping[str, str]) -> Path | None:
+    """The settings file that somebody names: the command line, else the environment."""
+    return file or (Path(environ[CONFIG_ENV]) if environ.get(CONFIG_ENV) else None)
 
 
 def in_force(loaded: Loaded, model: str) -> Loaded:

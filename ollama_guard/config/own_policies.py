@@ -51,11 +51,16 @@ class Tried:
 
 def try_all(loaded: Loaded, load: Load = load_policy) -> list[Tried]:
     """Try each policy that is named, once. What a policy does wrong is never raised."""
-    folders = (*((loaded.file.parent.absolute(),) if loaded.file else ()), Path.cwd())
+    folders = searched(loaded.file)
     named: dict[str, list[str]] = {}
     for key, source in _named(loaded.settings):
         named.setdefault(source, []).append(key)
     return [_try(source, tuple(keys), folders, load) for source, keys in named.items()]
+
+
+def searched(file: Path | None) -> tuple[Path, ...]:
+    """Where the module of a policy may lie besides where Python looks: beside the settings file, or here."""
+    return (*((file.parent.absolute(),) if file else ()), Path.cwd())
 
 
 def with_tables(settings: Settings, tried: Sequence[Tried]) -> Settings:

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ollama_guard.config.catalogue import ENV_PREFIX, FLAGS, SETTINGS, differs_by_model
-from ollama_guard.config.draft import BY_MODEL_SECTIONS, MODELS, Draft, Origin, Written, instead
+from ollama_guard.config.draft import BY_MODEL_SECTIONS, MODELS, Draft, Origin, Written, complaint, instead
 from ollama_guard.config.models import override_key
 from ollama_guard.config.schema import Override
+from ollama_guard.config.values import quoted
 
 CONFIG_ENV = f"{ENV_PREFIX}CONFIG"
 _FOREIGN = re.compile(r"TEST_.*|SERVICE_(HOST|PORT).*|PORT_\d+_(TCP|UDP).*")
@@ -59,6 +60,7 @@ def read_flags(draft: Draft, flags: Mapping[str, object]) -> None:
     of some models only is named models.PATTERN.section.key.
     """
     models: list[Override] = []
+    said: dict[str, tuple[str, object]] = {}
     for name, raw in flags.items():
         if raw is None:
             continue
@@ -71,6 +73,11 @@ def read_flags(draft: Draft, flags: Mapping[str, object]) -> None:
             draft.problems.append(f"{name} (flag --set): no such setting; {instead(key)}")
             continue
         origin = Origin("flag", "--set" if "." in name else f"--{flag}")
+        where, other = said.setdefault(key, (origin.where, raw))
+        if str(other) != str(raw):
+            named, before = complaint(SETTINGS[key], raw, origin), quoted(SETTINGS[key], other)
+            draft.problems.append(f"{named}: {where} says {before}; keep one of them")
+            continue
         draft.offer(key, raw, origin, text=isinstance(raw, str))
     draft.models += models
 

@@ -64,8 +64,8 @@ def read_text(setting: Setting, raw: str) -> Any:
     if setting.optional and raw.strip().lower() == AUTO:
         return None
     if setting.kind is tuple:
-        if raw.lstrip().startswith('["'):
-            return read(setting, _json(raw))
+        if (found := _structure(raw)) is not None:
+            return read(setting, found)
         return read(setting, [part.strip() for part in raw.split(",") if part.strip()])
     if setting.kind is bool:
         if raw.strip().lower() not in _BOOLS:
@@ -83,6 +83,18 @@ def _json(raw: str) -> Any:
         return msgspec.json.decode(raw)
     except RecursionError:
         raise ValueError("nested too deep") from None
+
+
+def _structure(raw: str) -> Any:
+    """The list or object that a text is as JSON; None of another text, which may begin with a bracket too."""
+    if not raw.lstrip().startswith(("[", "{")):
+        return None
+    try:
+        return _json(raw)
+    except ValueError:
+        if raw.lstrip().startswith('["'):
+            raise
+        return None
 
 
 def _read_steps(raw: Any) -> tuple[LadderStep, ...]:

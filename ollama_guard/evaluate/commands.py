@@ -7,7 +7,7 @@ no other than detect.
 import json
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,22 +21,26 @@ from ollama_guard.service.exits import Exit
 
 Command = Callable[..., Any]
 Rules = Callable[[Path | None, tuple[str, ...], str | None, str], WatchRules]
+Folders = Callable[[Path | None], Sequence[Path]]
 Refuse = Callable[[str, list[str]], NoReturn]
 _ENDED = "a process of --jobs was ended from outside, most likely for want of memory; try fewer --jobs"
 
 
 @dataclass(frozen=True)
 class _Given:
-    """rules: from settings file, --set, preset and model. refuse: says why and ends the process."""
+    """rules: from settings file, --set, preset and model. folders: where a policy may lie, by settings file.
+    refuse: says why and ends the process.
+    """
 
     rules: Rules
+    folders: Folders
     refuse: Refuse
 
 
-def add_to(group: click.Group, *, rules: Rules, refuse: Refuse) -> None:
+def add_to(group: click.Group, *, rules: Rules, folders: Folders, refuse: Refuse) -> None:
     """Make them commands of this group."""
     for command in (evaluate, replay, policy):
-        command.context_settings["obj"] = _Given(rules, refuse)
+        command.context_settings["obj"] = _Given(rules, folders, refuse)
         group.add_command(command)
 
 
@@ -47,6 +51,9 @@ def _given(ctx: click.Context) -> _Given:
 
 def _rules(ctx: click.Context, given: dict[str, Any]) -> WatchRules:
     return _given(ctx).rules(given["file"], given["sets"], given["preset"], given["model"])
+
+
+_CONFIG = click.option("--config", "file", type=click.Path(path_type=Path), help="Settings file (TOML).")
 
 
 def _rules_options(command: Command) -> Command:
@@ -61,7 +68,7 @@ def _rules_options(command: Command) -> Command:
             metavar="SECTION.KEY=VALUE",
             help="Set any setting, like detect.channels.content.scale=2; may be given more than once.",
         ),
-        click.option("--config", "file", type=click.Path(path_type=Path), help="Settings file (TOML)."),
+        _CONFIG,
     ):
         command = option(command)
     return command
@@ -251,19 +258,25 @@ def replay(ctx: click.Context, /, file_: Path, wanted: str | None, **given: Any)
     show_default=True,
     help="Limit in MB (POSIX).",
 )
+@_CONFIG
 @click.pass_context
-def policy(ctx: click.Context, source: str, seconds: float, memory: int) -> None:
+def policy(ctx: click.Context, source: str, seconds: float, memory: int, file: Path | None) -> None:
     """Try a policy of your own: a Python function that gets the length of a repeated unit in characters, and
     returns how many repeats make it a loop.
 
     It is imported and asked for every length from 1 to 12,000 in a child process under limits of time and
-    memory. What comes back is a table of numbers, and the setting that puts it in force: the function itself
-    never runs inside the guard.
+    memory. Its module is where Python finds it, beside the settings file, or in the current folder. What
+    comes back is a table of numbers, and the setting that puts it in force: the function itself never runs
+    inside the guard.
     """
     from ollama_guard.evaluate import custom  # noqa: PLC0415
 
     try:
-        table = custom.load_policy(source, seconds=seconds, megabytes=memory)
+        table = custom.load_policy(
+            source, seconds=seconds, megabytes=memory, folders=_given(ctx).folders(file)
+        )
     except custom.PolicyError as error:
         _given(ctx).refuse("this policy cannot be used:", [str(error)])
+    except OSError as error:  # no process could be started
+        _given(ctx).refuse("this policy cannot be tried:", [str(error)])
     click.echo(custom.as_text(table))

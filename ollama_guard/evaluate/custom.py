@@ -8,6 +8,7 @@ exhaust memory, and all that happens is a `PolicyError`; the caller then goes by
 import contextlib
 import json
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -17,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from ollama_guard.evaluate.custom_process import KIN, Said, end
+
 LENGTHS = 12_000
 """Units up to this length are asked for; longer ones are judged as this one."""
 FEWEST, MOST = 2, 1_000_000
@@ -24,7 +27,12 @@ SECONDS, MEGABYTES = 10.0, 1024
 SHOWN = (1, 2, 3, 4, 8, 12, 16, 24, 40, 64, 100, 200, 400, 1000, 2000, 4000, 8000, LENGTHS)
 """Lengths that people are shown."""
 _CHILD = Path(__file__).with_name("custom_child.py")
-_SAID = 2_000
+_CAUSES = {
+    "SIGXCPU": ", the limit of processor time",
+    "SIGKILL": ", which may be the system's limit of memory",
+    "SIGSEGV": ", a crash in native code, or recursion that is too deep for it",
+    "SIGBUS": ", a crash in native code",
+}
 
 
 class PolicyError(Exception):
@@ -106,14 +114,17 @@ def rows(table: PolicyTable) -> str:
 
 def _ask(source: str, order: dict[str, Any], seconds: float) -> dict[str, Any]:
     """What the child answers, which is checked there and once more here."""
-    with tempfile.TemporaryFile() as answered, tempfile.TemporaryFile() as said:
+    mark = secrets.token_hex(16)
+    with tempfile.TemporaryFile() as answered, Said() as said:
         child = subprocess.Popen(  # noqa: S603 - our own file, by this very interpreter
             [sys.executable, "-P", str(_CHILD)],
             stdin=subprocess.PIPE,
             stdout=answered,
-            stderr=said,
+            stderr=said.end,
             start_new_session=True,
+            env={**os.environ, KIN: mark},
         )
+        said.begin()
         try:
             child.communicate(json.dumps(order).encode(), timeout=seconds + 1)
         except subprocess.TimeoutExpired:
@@ -121,26 +132,16 @@ def _ask(source: str, order: dict[str, Any], seconds: float) -> dict[str, Any]:
                 f"{source} gave no answer within {seconds:g} seconds for all lengths from 1 to {LENGTHS}"
             ) from None
         finally:
-            _end(child)
+            end(child, mark)
         answer = _read(answered)
         if answer is not None and "error" in answer:
             raise PolicyError(f"{source} {answer['error']}")
         if answer is None or not _sound(answer):
-            raise PolicyError(f"{source} ended its process {_manner(child.returncode)}{_last(said)}")
+            last = said.last()
+            raise PolicyError(
+                f"{source} ended its process {_manner(child.returncode)}{f': {last}' if last else ''}"
+            )
         return answer
-
-
-def _end(child: subprocess.Popen[bytes]) -> None:
-    """The child, and all that it may have started."""
-    if sys.platform == "win32":
-        child.kill()
-    else:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(child.pid, signal.SIGKILL)
-    child.wait()
-    if child.stdin is not None:
-        with contextlib.suppress(OSError):
-            child.stdin.close()
 
 
 def _read(file: IO[bytes]) -> dict[str, Any] | None:
@@ -166,13 +167,6 @@ def _sound(answer: dict[str, Any]) -> bool:
 def _manner(code: int) -> str:
     if code < 0:
         with contextlib.suppress(ValueError):
-            return f"by {signal.Signals(-code).name}, which may be a limit of time or memory"
+            name = signal.Signals(-code).name
+            return f"by {name}{_CAUSES.get(name, '')}"
     return f"with exit code {code} and no answer"
-
-
-def _last(file: IO[bytes]) -> str:
-    """The last line that was printed to standard error, if any."""
-    size = file.seek(0, os.SEEK_END)
-    file.seek(max(0, size - _SAID))
-    lines = file.read().decode(errors="replace").strip().splitlines()
-    return f": {lines[-1]}" if lines else ""

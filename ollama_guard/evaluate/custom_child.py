@@ -11,7 +11,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 BYTES = 1_000_000
@@ -29,11 +29,13 @@ def main() -> None:
     limit(order["seconds"], order["megabytes"])
     sys.path += order["folders"]
     try:
-        told: dict[str, Any] = table(find(order["module"], order["function"]), order)
+        told: dict[str, Any] = table(find(order["module"], order["function"], order["folders"]), order)
     except Refused as error:
         told = {"error": str(error)}
     except MemoryError:
         told = {"error": f"needs more than {order['megabytes']} MB of memory"}
+    except BaseException as error:  # noqa: BLE001 - comparing numbers cannot fail, but who knows
+        told = {"error": f"cannot be tried: {said(error)}"}
     with answer:
         json.dump(told, answer)
 
@@ -52,32 +54,45 @@ def limit(seconds: float, megabytes: int) -> None:
     ):
         _, hard = resource.getrlimit(kind)
         most = most if hard == resource.RLIM_INFINITY else min(most, hard)  # noqa: PLW2901
-        with contextlib.suppress(OSError, ValueError):  # a sandbox may forbid it; the clock is watched anyway
+        # a sandbox may forbid it, or the number be too large; the clock is watched anyway
+        with contextlib.suppress(OSError, ValueError, OverflowError):
             resource.setrlimit(kind, (most, most))
 
 
-def find(module: str, function: str) -> Callable[[int], Any]:
-    """The policy. Raises Refused."""
+def find(module: str, function: str, folders: Sequence[str] = ()) -> Callable[[int], Any]:
+    """The policy. Raises Refused. folders: where it was looked for besides, for the message."""
     try:
         found: Any = importlib.import_module(module)
     except MemoryError:
         raise
     except ModuleNotFoundError as error:
         own = error.name is not None and (module + ".").startswith(error.name + ".")
-        raise Refused(
-            "cannot be found: no module of that name" if own else f"cannot be imported: {error}"
-        ) from None
+        where = f"no module of that name where Python looks, nor in {' or '.join(folders) or 'any folder'}"
+        raise Refused(f"cannot be found: {where}" if own else f"cannot be imported: {error}") from None
     except BaseException as error:  # noqa: BLE001 - whatever an import may do, SystemExit too
         raise Refused(f"cannot be imported: {said(error)}") from None
     for name in function.split("."):
         found = getattr(found, name, None)
         if found is None:
-            raise Refused(f"cannot be found: the module has no {function}")
+            raise Refused(f"cannot be found: the module{origin(module, folders)} has no {function}")
     if not callable(found):
-        raise Refused(f"is no function but {type(found).__name__}")
+        raise Refused(f"is no function but {type(found).__name__}, in the module{origin(module, folders)}")
     if inspect.iscoroutinefunction(found):
         raise Refused("is an async function; a plain one is needed")
     return found  # type: ignore[no-any-return]
+
+
+def origin(module: str, folders: Sequence[str]) -> str:
+    """Which file was imported: one of Python's own goes before one of the user's with the same name."""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    hidden = [
+        path
+        for folder in folders
+        for path in (os.path.join(folder, *module.split(".")) + ".py",)  # noqa: PTH118
+        if os.path.isfile(path) and not (file and os.path.samefile(path, file))  # noqa: PTH113, PTH121
+    ]
+    shown = f" ({file or 'built into Python'})"
+    return f"{shown}, which goes before {hidden[0]} (give that another name)," if hidden else shown
 
 
 def table(policy: Callable[[int], Any], order: dict[str, Any]) -> dict[str, Any]:
@@ -102,13 +117,21 @@ def repeats(policy: Callable[[int], Any], length: int, order: dict[str, Any]) ->
         raise
     except BaseException as error:  # noqa: BLE001
         raise Refused(f"fails for a unit of {length} characters: {said(error)}") from None
+    if isinstance(value, int) and type(value) is not bool:
+        value = int.__index__(value)  # of an IntEnum and the like the number, whatever else it says it is
     if type(value) is not int or not order["fewest"] <= value <= order["most"]:
-        shown = f"{value!r:.60}" if isinstance(value, (int, float, str)) else f"a {type(value).__name__}"
         raise Refused(
-            f"gives {shown} for a unit of {length} characters; "
-            f"a whole number of repeats from {order['fewest']} to {order['most']:,} is needed"
+            f"gives {shown(value)} for a unit of {length} characters; "
+            f"a whole number (int) of repeats from {order['fewest']} to {order['most']:,} is needed"
         )
     return value
+
+
+def shown(value: object) -> str:
+    """A short one, of plain types only: the __repr__ of others is the user's code as well."""
+    if type(value) is int and value.bit_length() > 200:  # Python writes no number of thousands of digits
+        return f"a number of about {int(value.bit_length() * 0.30103)} digits"
+    return f"{value!r:.60}" if type(value) in (int, float, str, bool) else f"a {type(value).__name__}"
 
 
 def said(error: BaseException) -> str:

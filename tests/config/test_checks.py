@@ -245,3 +245,7 @@ def test_settings_that_a_ladder_makes_idle_are_remarked_on() -> None:
     assert "intervene.ladder has 3 steps" in many
     assert "intervene.max_retries = 2" in many
     assert list(remarks(said(intervene__steer="x"), {"intervene.steer": Origin("flag", "--set")})) == []
+
+
+def test_an_empty_table_or_policy_is_none_that_could_say_something_else() -> None:
+    assert check(said(detect__table="", detect__policy="", detect__repeats=4), {}) == []

@@ -69,6 +69,15 @@ def test_flags_are_taken_by_flag_or_by_setting_and_none_says_nothing() -> None:
     assert str(draft.origins["log.level"]) == "flag --set"
 
 
+def test_a_flag_and_the_setting_by_name_may_not_say_different_things() -> None:
+    draft = Draft()
+    read_flags(draft, {"server.port": "8081", "port": "8080"})
+    assert draft.problems == ["server.port = '8080' (flag --port): --set says '8081'; keep one of them"]
+    draft = Draft()
+    read_flags(draft, {"server.port": "8081", "port": "8081", "models.a*.stall.gap_sec": "3"})
+    assert (draft.problems, draft.values) == ([], {"server.port": 8081})
+
+
 def test_an_unknown_flag_is_answered_with_what_may_have_been_meant() -> None:
     draft = Draft()
     read_flags(draft, {"server.prot": "1"})

@@ -160,3 +160,14 @@ def test_a_list_of_texts_may_be_json_where_commas_or_blanks_matter() -> None:
     assert setting.shown(()) == ""
     with pytest.raises(ValueError, match=r"Expected"):
         read_text(setting, '["a", 1]')
+
+
+@pytest.mark.parametrize("raw", ["[1]", '[["a"]]', '{"a": 1}', '["a"', "[null]"])
+def test_json_that_is_no_list_of_texts_is_not_taken_for_a_text(raw: str) -> None:
+    with pytest.raises(ValueError):
+        read_text(SETTINGS["detect.ignore_strings"], raw)
+
+
+@pytest.mark.parametrize("raw", ["[INST]", "{name}", "[x"])
+def test_a_text_may_begin_with_a_bracket(raw: str) -> None:
+    assert read_text(SETTINGS["detect.ignore_strings"], raw) == (raw,)

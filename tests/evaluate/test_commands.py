@@ -27,8 +27,8 @@ Run = Callable[..., Result]
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setattr("ollama_guard.cli.default_file", lambda: tmp_path / "config.toml")
 
-    def call(*args: str) -> Result:
-        result = CliRunner().invoke(cli, list(args), prog_name="ollama-guard")
+    def call(*args: str, env: dict[str, str] | None = None) -> Result:
+        result = CliRunner().invoke(cli, list(args), prog_name="ollama-guard", env=env)
         assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
         return result
 
@@ -204,7 +204,41 @@ def test_ctrl_c_twice_ends_all_processes_and_prints_what_was_found(tmp_path: Pat
     for _ in range(2):
         os.killpg(found.pid, signal.SIGINT)
         time.sleep(0.2)
-    _, said = found.communicate(timeout=15)
+    try:
+        _, said = found.communicate(timeout=15)
+    except subprocess.TimeoutExpired:
+        os.killpg(found.pid, signal.SIGKILL)
+        raise
     assert found.returncode in (1, 130), said  # 1: the second one fell into the printing
     with pytest.raises(ProcessLookupError):
         os.killpg(found.pid, 0)
+
+
+def test_a_policy_is_looked_for_beside_the_settings_file(run: Run, tmp_path: Path) -> None:
+    for folder, repeats in (("", 3), ("other", 4), ("named", 5)):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / "beside_it.py").write_text(f"def f(length): return {repeats}\n")
+        (tmp_path / folder / "config.toml").write_text('[detect]\npolicy = "beside_it:f"\n')
+    other, named = (str(tmp_path / folder / "config.toml") for folder in ("other", "named"))
+    assert '"*:3"' in run("policy", "beside_it:f").output  # that of the default file
+    assert '"*:4"' in run("policy", "beside_it:f", env={"OLLAMA_GUARD_CONFIG": other}).output
+    assert '"*:5"' in run("policy", "beside_it:f", "--config", named).output
+    gone = run("policy", "beside_it:f", "--config", str(tmp_path / "gone.toml"))
+    assert (gone.exit_code, "gone.toml: there is no such file" in gone.output) == (1, True)
+    assert f"nor in {tmp_path} or " in run("policy", "nowhere_at_all:f").output
+
+
+@pytest.mark.parametrize("seconds", ["nan", "inf", "0"])
+def test_a_limit_of_time_is_a_number_in_a_range(run: Run, seconds: str) -> None:
+    result = run("policy", "json:dumps", "--seconds", seconds)
+    assert result.exit_code == 2
+    assert "Invalid value for '--seconds'" in result.output
+
+
+def test_a_preset_that_is_wrong_or_said_twice_is_blamed_on_its_own_flag(run: Run, runs: str) -> None:
+    wrong = run("eval", runs, "--preset", "Strict").output
+    assert "detect.preset = 'Strict' (flag --preset): accepted is balanced or strict" in wrong
+    twice = run("replay", runs, "--id", "loop", "--preset", "strict", "--set", "detect.preset=balanced")
+    assert twice.exit_code == 1
+    assert "detect.preset = 'strict' (flag --preset): --set says 'balanced'; keep one" in twice.output
+    assert run("eval", runs, "--preset", "strict", "--set", "detect.preset=strict").exit_code == 0

@@ -1,5 +1,6 @@
 """Policies of all sorts, each in a real child process."""
 
+import contextlib
 import sys
 import textwrap
 import time
@@ -19,7 +20,7 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "mine.py").write_text(
         textwrap.dedent(
             """
-            import asyncio, os, random, sys, time
+            import asyncio, enum, os, random, signal, sys, time
             NUMBER = 7
             def good(length): return 40 if length == 1 else max(2, 400 // length)
             def half(length): return length / 2
@@ -39,6 +40,23 @@ def folder(tmp_path: Path) -> Path:
             def lies(length): os.write(3, b'{"repeats": [2], "seconds": 0.0}'); os._exit(0)
             def floods(length):
                 while True: os.write(1, b"x" * 65536)
+            def vast(length): return 10**6000
+            class Rude(str):
+                def __repr__(self): raise KeyError("never mind")
+            def rude(length): return Rude()
+            class Nine(enum.IntEnum): ALL = 9
+            def named(length): return Nine.ALL
+            def explains(length): print("asked for a unit of", length, "x" * 200); return 9
+            def leaves_kin(length):
+                if length == 1 and os.fork() == 0:
+                    os.setsid()
+                    if os.fork() == 0:
+                        open("kin.pid", "w").write(str(os.getpid()))
+                        time.sleep(60)
+                    os._exit(0)
+                while not os.path.exists("kin.pid"): time.sleep(0.01)
+                return 9
+            def segfaults(length): os.kill(os.getpid(), signal.SIGSEGV); time.sleep(9)
             async def later(length): return 9
             class Table:
                 def by_length(self, length): return 9
@@ -78,16 +96,19 @@ def test_what_a_policy_prints_is_not_taken_for_its_answer(folder: Path) -> None:
         ("mine:", "is not MODULE:FUNCTION"),
         ("mine:f(1)", "is not MODULE:FUNCTION"),
         ("../mine:good", "is not MODULE:FUNCTION"),
-        ("nowhere:f", "nowhere:f cannot be found: no module of that name"),
+        ("nowhere:f", "nowhere:f cannot be found: no module of that name where Python looks, nor in /"),
         ("broken:f", "broken:f cannot be imported: No module named 'not_there_at_all'"),
-        ("mine:missing", "mine:missing cannot be found: the module has no missing"),
-        ("mine:NUMBER", "mine:NUMBER is no function but int"),
+        ("mine:missing", "mine.py) has no missing"),
+        ("mine:NUMBER", "mine:NUMBER is no function but int, in the module ("),
         ("mine:later", "mine:later is an async function; a plain one is needed"),
         (
             "mine:half",
-            "mine:half gives 0.5 for a unit of 1 characters; a whole number of repeats from 2 to 1,000,000",
+            "mine:half gives 0.5 for a unit of 1 characters; a whole number (int) of repeats from 2",
         ),
         ("mine:none", "gives a NoneType for a unit of 1 characters"),
+        ("mine:vast", "gives a number of about 6000 digits for a unit of 1 characters"),
+        ("mine:rude", "gives a Rude for a unit of 1 characters; a whole number (int)"),
+        ("json:f", "json/__init__.py), which goes before "),
         ("mine:yes", "gives True for a unit of 1 characters"),
         ("mine:few", "gives 1 for a unit of 5001 characters"),
         ("mine:moody", "does not always give the same"),
@@ -102,6 +123,43 @@ def test_what_is_wrong_is_said(folder: Path, name: str, says: str) -> None:
         load_policy(name, folders=[folder])
     assert says in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_policy_may_print_as_much_as_it_likes(folder: Path) -> None:
+    """5 MB, where files are limited to 1 MB."""
+    assert load_policy("mine:explains", folders=[folder])(5) == 9
+
+
+def test_a_number_of_a_type_of_its_own_is_a_number(folder: Path) -> None:
+    table = load_policy("mine:named", folders=[folder])
+    assert {type(value) for value in table.repeats} == {int}
+    assert table(5) == 9
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="found by the environment of processes")
+def test_nothing_that_a_policy_started_outlives_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    assert load_policy("mine:leaves_kin", folders=[folder])(1) == 9
+    kin = int((folder / "kin.pid").read_text())
+    for _ in range(100):
+        with contextlib.suppress(FileNotFoundError):
+            state = Path(f"/proc/{kin}/stat").read_text().rpartition(")")[2].split()[0]
+            if state != "Z":
+                time.sleep(0.05)
+                continue
+        return
+    pytest.fail(f"process {kin} lives on")
+
+
+@posix
+def test_a_crash_is_not_called_a_limit(folder: Path) -> None:
+    with pytest.raises(PolicyError, match="by SIGSEGV, a crash in native code, or recursion"):
+        load_policy("mine:segfaults", folders=[folder])
+
+
+@posix
+def test_a_limit_of_memory_beyond_what_the_system_can_count_is_none(folder: Path) -> None:
+    assert load_policy("mine:good", folders=[folder], megabytes=99_999_999_999_999)(1) == 40
 
 
 @posix

@@ -1,4 +1,5 @@
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -97,16 +98,21 @@ def test_ids_and_kinds_do_not_reach_the_terminal_as_they_are(tmp_path: Path) -> 
 def test_a_file_with_nothing_to_show_is_refused(tmp_path: Path) -> None:
     labels, empty = write(tmp_path / "l.jsonl", [{"id": "a", "class": "healthy"}]), tmp_path / "e.txt"
     empty.write_text("")
-    os.mkfifo(tmp_path / "pipe")
     for path, says in (
         (labels, "labels and no text; name the file with the runs"),
         (empty, "empty; there is nothing to show"),
         (tmp_path, "a folder; name one of its files"),
-        (tmp_path / "pipe", "not a regular file; write what it gives into one first"),
         (tmp_path / "gone", "no such file or folder"),
     ):
         with pytest.raises(InputError, match=f"{path}: {says}"):
             find(path, None, "content")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no named pipes among files")
+def test_a_pipe_is_called_one(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="pipe: not a regular file; write what it gives into one first"):
+        find(tmp_path / "pipe", None, "content")
 
 
 def test_a_text_that_was_cut_is_called_the_beginning(tmp_path: Path) -> None:
