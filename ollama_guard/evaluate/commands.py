@@ -17,12 +17,13 @@ import click
 
 from ollama_guard.detect.rules import WatchRules
 from ollama_guard.evaluate import plain
-from ollama_guard.service.exits import Exit
 
 Command = Callable[..., Any]
 Rules = Callable[[Path | None, tuple[str, ...], str | None, str], WatchRules]
 Folders = Callable[[Path | None], Sequence[Path]]
 Refuse = Callable[[str, list[str]], NoReturn]
+_INTERRUPTED = 130
+"""The exit code after Ctrl-C, with a part of the figures: what shells make of SIGINT."""
 _ENDED = "a process of --jobs was ended from outside, most likely for want of memory; try fewer --jobs"
 
 
@@ -205,7 +206,7 @@ def evaluate(ctx: click.Context, /, paths: tuple[Path, ...], compare: tuple[str,
     # ASCII: ids may have lone surrogates, which no encoding of a terminal or a pipe has
     click.echo(json.dumps(report.as_json(result)) if given["as_json"] else report.as_text(result))
     if not result.complete:
-        ctx.exit(Exit.INTERRUPTED)
+        ctx.exit(_INTERRUPTED)
     if faults := there.faults():
         _given(ctx).refuse("the figures are of no use:", faults)
 

@@ -11,4 +11,3 @@ class Exit(IntEnum):
     USAGE = 2  # click's own
     CANNOT_START = 3  # the port is taken, the application did not come up
     CHECKS_FAILED = 4
-    INTERRUPTED = 130  # by Ctrl-C, with a part of the figures (what shells make of SIGINT)
