@@ -222,5 +222,6 @@ def test_each_policy_is_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     fine, bad = [one for one in check(load(file=None, environ={}, flags=flags), {}) if one.name == "policy"]
     assert (fine.ok, fine.message) == (True, "policies_of_a_test:five works")
     assert not bad.ok
-    assert "policies_of_a_test:six cannot be found: the module has no six; used is what" in bad.message
+    module = tmp_path / "policies_of_a_test.py"
+    assert f"policies_of_a_test:six cannot be found: the module ({module}) has no six; used is" in bad.message
     assert bad.remedy.endswith("take out detect.channels.tool.policy.")

@@ -132,7 +132,7 @@ def test_a_policy_of_ones_own_is_in_force_and_one_that_fails_is_told(
     assert verdict["repeats"] == 5.0
     assert "detect.channels.content.policy is in force: mine:five was tried for all lengths" in log
     assert "detect.policy is not used, but what holds without it" in log
-    assert "mine:half gives 0.5 for a unit of 1 characters; a whole number of repeats" in log
+    assert "mine:half gives 0.5 for a unit of 1 characters; a whole number (int) of repeats" in log
 
 
 def refuses(environ: dict[str, str], *flags: str, **more: str) -> subprocess.CompletedProcess[str]:
