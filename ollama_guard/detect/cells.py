@@ -121,6 +121,7 @@ class Cells:
         mass = end - self._start
         size = mass // self._count
         needed = max(_MASS * self._measure.scale, self._measure.words(size), self._measure.counted(size))
+        needed = max(needed, self._measure.promised(len(self._line)))
         return Hit(Run(size, self._start, mass), end) if mass >= needed else None
 
     def _goes_on(self) -> bool:

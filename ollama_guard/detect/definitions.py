@@ -160,7 +160,8 @@ class Definitions:
             return None
         series = end - self._first
         size = series // self._count
-        if series < max(self._measure.words(size), self._measure.counted(size)):
+        shown = self._measure.promised(len("\n".join(self._text)))
+        if series < max(self._measure.words(size), self._measure.counted(size), shown):
             return None
         first = next(body.start for body in self._bodies if body.stale)
         return Hit(Run(size, first, end - first), end)

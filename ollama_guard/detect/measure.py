@@ -9,7 +9,7 @@ from ollama_guard.detect import shape, suspicion
 from ollama_guard.detect.asked import Asked
 from ollama_guard.detect.fold import Text
 from ollama_guard.detect.regions import Region
-from ollama_guard.detect.rules import ANY, ChannelRules, Table
+from ollama_guard.detect.rules import ANY, Band, ChannelRules, OwnTable, Table
 from ollama_guard.detect.run import Goal
 from ollama_guard.detect.shape import Shape
 from ollama_guard.detect.tracker import NEAR, Tier
@@ -37,7 +37,11 @@ _EQUAL, _EQUAL_MASS = 64, 4000
 
 
 class Measure:
-    """The thresholds of one channel, the request taken into account."""
+    """The thresholds of one channel, the request taken into account.
+
+    `shown` is the length of a copy as it stands in the text, where it is counted in another one (folded). The
+    range of units is about that one, and so is a table of one's own; the built-in tables are about the other.
+    """
 
     def __init__(self, rules: ChannelRules, asked: Asked) -> None:
         self._rules = rules
@@ -46,7 +50,9 @@ class Measure:
         self.by_span = rules.span_min is not None
         self.escaped = rules.escaped
         self.apart = rules.code <= 0
-        self._all_units = rules.unit_min <= 1 and rules.unit_max >= ANY
+        self._own = isinstance(rules.text, OwnTable)
+        self._longest = min(rules.unit_max, rules.text[-1].upto)
+        self._all_units = rules.unit_min <= 1 and self._longest >= ANY
         self.thinking = rules.thinking
         self.scale = rules.scale
         self.drift, self.drift_data = rules.drift, rules.drift_data
@@ -62,7 +68,11 @@ class Measure:
 
     def later_look(self, period: int) -> int:
         """The same for folded text, where more of a run tells more: a whole copy of it, if it is short."""
-        return suspicion.of_folded(self.least(period).verdict)
+        least = self.least(period).verdict
+        if self._own:  # copies of this length may be longer in the text, and longer units need fewer
+            easiest = copies(_easiest(self._rules.text), period)
+            least = min(least, math.ceil(easiest * period * self.scale)) if easiest < math.inf else least
+        return suspicion.of_folded(least)
 
     def least(self, period: int) -> Goal:
         """What any unit of this length needs at the least, whatever it is made of and wherever it stands."""
@@ -73,27 +83,34 @@ class Measure:
             found = self._least[period] = _least(self._rules, period)
         return found
 
-    def counter(self, folded: str, size: int = 0) -> int:
+    def counter(self, folded: str, shown: int = 0, size: int = 0) -> int:
         """The repeated characters from which this unit is certain if nothing but a counter changes in it.
 
         size: the unit's length if it is not the folded one that counts.
         """
-        if not (self._all_units or self._fits(folded)):
-            return NEVER
         size = size or len(folded)
+        shown = shown or size
+        if not (self._all_units or self._fits(folded, shown)):
+            return NEVER
         counted = mass(self._rules.counter, size) * (_DENSE if shape.is_dense(folded) else 1)
-        least = max(counted, mass(self._rules.text, size))
+        least = max(counted, self._text(size, shown))
         needed = math.ceil(least * self._rules.scale)
         needed = max(needed, self._asked.labels(folded, Text.NUMBERS) * size // len(folded))
         if self._asked.wants(folded, Text.NUMBERS, escaped=self.escaped):
             needed = math.ceil(needed * self._rules.asked) + self._asked.allowance(folded)
         return needed
 
-    def words(self, size: int) -> int:
+    def words(self, size: int, shown: int = 0) -> int:
         """The repeated characters that words of this length need, whatever else is known of them."""
-        if not self._rules.unit_min <= size <= self._rules.unit_max:
+        if not self._rules.unit_min <= (shown or size) <= self._longest:
             return NEVER
-        return math.ceil(mass(self._rules.text, size) * self.scale)
+        return math.ceil(self._text(size, shown or size) * self.scale)
+
+    def promised(self, shown: int) -> int:
+        """The repeated characters that settings of one's own ask for, 0 where there are none."""
+        if not self._rules.unit_min <= shown <= self._longest:
+            return NEVER
+        return self.words(shown) if self._own else 0
 
     def again(self, said: str) -> tuple[float, int]:
         """How many times as long text that says nothing new may be because of the request, and for how many
@@ -129,44 +146,58 @@ class Measure:
         anchor = next(size for size in (8, 4, 2, 1) if 2 * size <= max(fewest, 2))
         return Tier(anchor, anchor, NEAR.anchor)
 
-    def goal(self, unit: str, region: Region, text: Text = Text.RAW) -> Goal:
+    def goal(self, unit: str, region: Region, text: Text = Text.RAW, shown: int = 0) -> Goal:
         """The masses at which a run of this unit is suspicious, and at which it is certain.
 
         text: what the unit was found in. `span_min` is about text that is equal, numbers included.
         """
-        if not self._all_units and not self._fits(unit):
+        period = len(unit)
+        shown = shown or period
+        if not self._all_units and not self._fits(unit, shown):
             return Goal(NEVER, NEVER)
         if self._rules.escaped and text is Text.RAW:
             unit = shape.unescaped(unit)
-        plain = None if text is Text.NUMBERS else by_span(self._rules, unit)
+        plain = None if text is Text.NUMBERS else by_span(self._rules, unit, period)
         if plain is None or (self.apart and region is not Region.PROSE):
-            plain = by_table(self._rules, unit, region)
+            # the built-in tables are about what is meant by an escape
+            plain = by_table(self._rules, unit, region, *((period, shown) if self._own else ()))
         if text is not Text.RAW:
             plain = plain._replace(alarm=max(plain.alarm, suspicion.of_folded(plain.verdict)))
         plain = plain._replace(verdict=max(plain.verdict, self._asked.labels(unit, text)))
         if plain.verdict >= NEVER or not self._asked.wants(unit, text, escaped=self.escaped):
-            return Goal(max(plain.alarm, self.look(len(unit))), plain.verdict)
+            return Goal(min(max(plain.alarm, self.look(len(unit))), plain.verdict), plain.verdict)
         verdict = max(
             math.ceil(plain.verdict * self._rules.asked), plain.verdict + self._asked.allowance(unit)
         )
         return Goal(verdict // 2, verdict)
 
-    def _fits(self, unit: str) -> bool:
-        return self._rules.unit_min <= len(shape.primitive(unit)) <= self._rules.unit_max
+    def _fits(self, unit: str, shown: int) -> bool:
+        """Whether a unit may be a verdict of which a copy is shown as so many characters."""
+        least = shown * len(shape.primitive(unit)) // len(unit)
+        return self._rules.unit_min <= least and (least if shown == len(unit) else shown) <= self._longest
+
+    def _text(self, size: int, shown: int) -> int:
+        """What the table of words asks for."""
+        return mass(self._rules.text, size, shown if self._own else size)
 
 
-def by_table(rules: ChannelRules, unit: str, region: Region) -> Goal:
-    """What the tables ask for, whatever the request."""
-    period = len(unit)
+def by_table(rules: ChannelRules, unit: str, region: Region, period: int = 0, shown: int = 0) -> Goal:
+    """What the tables ask for, whatever the request.
+
+    period: the characters of a copy where it is counted, shown: those by which a table is read; both are the
+    unit's if not said.
+    """
+    period = period or len(unit)
+    shown = shown or period
     if region is not Region.PROSE and rules.code <= 0:
         return Goal(NEVER, NEVER)
     own = _own_table(rules, region)
     if own is not None:
-        kind, factor, verdict = Shape.FLAT, 1.0, mass(own, period)
+        kind, factor, verdict = Shape.FLAT, 1.0, mass(own, period, shown)
     else:
         kind = shape.shape_of(unit)
-        factor = _factor(rules, kind, unit, region)
-        verdict = mass(rules.table(kind), period)
+        factor = _factor(rules, kind, unit, region, shown)
+        verdict = mass(rules.table(kind), period, shown)
         if region is Region.CODE and kind is Shape.TEXT and _is_long_row(rules, unit):
             # no less than a shorter row needs
             verdict = max(verdict, round(mass(rules.table(kind), rules.code_upto) * rules.code))
@@ -177,16 +208,16 @@ def by_table(rules: ChannelRules, unit: str, region: Region) -> Goal:
     return Goal(suspicion.begins(period, verdict, kind, region), verdict)
 
 
-def by_span(rules: ChannelRules, unit: str) -> Goal | None:
+def by_span(rules: ChannelRules, unit: str, period: int = 0) -> Goal | None:
     """What `span_min` asks for; None where it does not apply.
 
     A unit with a short core counts together with its neighbours; a long one needs no more copies than the
-    table says.
+    table says. period: the characters of a copy where it is counted, if not the unit's.
     """
     core = shape.core_length(unit) if rules.span_min is not None else 0
     if rules.span_min is None or (core == 0 and rules.core_min > 0):
         return None
-    period = len(unit)
+    period = period or len(unit)
     together = math.ceil(rules.core_min / core) if rules.core_min else 1
     enough = max(copies(rules.table(shape.shape_of(unit)), period), 1)
     repeated = min(rules.span_copies * together - 1, enough)
@@ -194,9 +225,9 @@ def by_span(rules: ChannelRules, unit: str) -> Goal | None:
     return Goal(suspicion.begins(period, verdict), verdict)
 
 
-def mass(table: Table, period: int) -> int:
-    """The repeated characters that a table asks for."""
-    index = bisect_left(table, (period,))  # an own table may have thousands of bands
+def mass(table: Table, period: int, shown: int = 0) -> int:
+    """The repeated characters that a table asks for. shown: the length of a unit that it is read by."""
+    index = bisect_left(table, (shown or period,))  # an own table may have thousands of bands
     return max(table[index].mass, math.ceil(table[index].copies * period)) if index < len(table) else NEVER
 
 
@@ -204,6 +235,16 @@ def copies(table: Table, period: int) -> float:
     """The copies beyond the first that a table asks for."""
     index = bisect_left(table, (period,))
     return table[index].copies if index < len(table) else math.inf
+
+
+@functools.lru_cache(maxsize=64)
+def _easiest(table: Table) -> Table:
+    """The fewest copies that a unit of each length, or a longer one, needs."""
+    fewest, bands = math.inf, list[Band]()
+    for band in reversed(table):
+        fewest = min(fewest, band.copies)
+        bands.append(band._replace(copies=fewest))
+    return OwnTable(reversed(bands))
 
 
 def _own_table(rules: ChannelRules, region: Region) -> Table | None:
@@ -218,9 +259,8 @@ def _own_table(rules: ChannelRules, region: Region) -> Table | None:
             return None
 
 
-def _factor(rules: ChannelRules, kind: Shape, unit: str, region: Region) -> float:
+def _factor(rules: ChannelRules, kind: Shape, unit: str, region: Region, period: int) -> float:
     """What the table of this class is multiplied by in this place."""
-    period = len(unit)
     if region is Region.PROSE or period > rules.code_upto:
         return 1.0
     if kind in {Shape.RULE, Shape.BLANK, Shape.PADDING} and (period <= _SHORT or not rules.code_alike):

@@ -103,7 +103,8 @@ class Recurring:
             return None
         mass = end - self._start
         size = mass // self._numbered
-        needed = max(self._measure.words(size), self._measure.counted(size))
+        block = self._measure.promised(mass * self._period // self._count)
+        needed = max(self._measure.words(size), self._measure.counted(size), block)
         return Hit(Run(size, self._start, mass), end) if mass >= needed else None
 
     def _locked(self) -> int:

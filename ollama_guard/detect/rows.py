@@ -124,7 +124,8 @@ class Rows:
             return NEVER  # nothing counts
         text = "".join(f"{self._plain(row.line)}\n" for row in unit)
         units, last = self._fewest(unit)
-        needed = self._measure.counter(Fold(numbers=True).feed(text), len(text))
+        shown = sum(len(row.line) + 1 for row in unit) - 1
+        needed = self._measure.counter(Fold(numbers=True).feed(text), shown, len(text))
         if not self._measure.escaped:
             units = min(units, max(stale.UNITS, self._stale(unit) / self._unit))
         wanted = self._measure.counted(len(text), equal=_says(last.item), spoken=True, facts=last.facts)

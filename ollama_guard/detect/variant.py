@@ -119,7 +119,7 @@ class Variant:
         region = Region.CODE if coded and copy.region is Region.PROSE else copy.region
         if data.is_figures(copy.raw + "\n"):  # broken into lines anywhere, it is a table
             region = Region.FIGURES
-        goal = self._measure.goal(copy.folded, region, Text.MARKS)
+        goal = self._measure.goal(copy.folded, region, Text.MARKS, len(copy.raw))
         if not self._measure.by_span:
             goal = goal.times(_IN_CODE if coded else _IN_PROSE)
         verdict = max(goal.verdict, (self._copies - 1) * run.period)
@@ -127,13 +127,19 @@ class Variant:
         return goal._replace(verdict=verdict, again=whole if run.need < whole < verdict else 0)
 
     def _copy(self, run: Run) -> Copy:
-        """The second copy, if it is whole: the first may begin with marks of the text before."""
+        """The second copy, if it is whole: the first may begin with marks of the text before.
+
+        Where that is not held any more, the latest one.
+        """
         place, folded = self._folded.place, self._tracker.unit(run)
         first, second = place(run.start - run.period), place(run.start)
         raw = one = self._page.text(first, second)
         if run.start + run.period < self._tracker.length:
             raw = self._page.text(second, place(run.start + run.period)) or one
             first += _before(one, raw)
+        if not self._page.text(second, second + 1):
+            latest = run.start + (run.need // run.period - 1) * run.period
+            raw = self._page.text(place(latest), place(latest + run.period))
         raw = raw or folded
         return Copy(folded, raw, self._page.region(raw, first, second))
 
@@ -158,9 +164,9 @@ class Drift(Variant):
         if self._measure.apart and _coded(copy):
             return Goal(NEVER, NEVER)
         if _special(copy.raw):
-            return self._measure.goal(copy.folded, Region.PROSE, Text.NUMBERS)
+            return self._measure.goal(copy.folded, Region.PROSE, Text.NUMBERS, len(copy.raw))
         patient = self._patient(copy)
-        counter = self._measure.counter(copy.folded)
+        counter = self._measure.counter(copy.folded, len(copy.raw))
         if _says_little(copy):
             counter = max(counter, self._fewest(copy) * run.period)
         elif _coded(copy):
@@ -177,7 +183,7 @@ class Drift(Variant):
         """What is needed by what the numbers do, of which there are enough. counter: if they but count."""
         found = self._course(run, copy)
         if found is Course.GROWN:
-            return Goal(run.need, max(run.need, self._measure.words(run.period)))
+            return Goal(run.need, max(run.need, self._measure.words(run.period, len(copy.raw))))
         marked = found is Course.MARKED
         data = not marked and not _says_little(copy) and shape.figures(copy.raw) >= _FIGURES
         enough = counter * 3 // 4
@@ -209,7 +215,8 @@ class Drift(Variant):
             factor = self._measure.drift
         if factor <= 0:
             return Goal(NEVER, NEVER)
-        verdict = self._measure.goal(copy.folded, Region.PROSE, Text.NUMBERS).times(factor).verdict
+        goal = self._measure.goal(copy.folded, Region.PROSE, Text.NUMBERS, len(copy.raw))
+        verdict = goal.times(factor).verdict
         verdict = max(verdict, self._measure.counted(len(copy.folded)))
         # Numbered cases are common: no suspicion before it is warranted.
         return Goal(verdict * 3 // 4, verdict)
