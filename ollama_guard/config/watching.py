@@ -17,7 +17,8 @@ Span = Annotated[
 Table = Annotated[
     str,
     says(
-        "Own table of the repeats (the first copy included) that make a loop, by length of unit.",
+        "Own table of the repeats (the first copy included) that make a loop, by length of unit. Without *, "
+        "longer units are none.",
         form="LENGTH:REPEATS by rising length, * for all others, like 1:40,2:30,8:12,*:10",
         auto=_BY_PRESET,
     ),
@@ -34,11 +35,14 @@ PolicyName = Annotated[
         auto=_BY_PRESET,
     ),
 ]
-Scale = Annotated[float, number("Multiplies the repeats that are needed.", 0.1, 100, auto=_BY_PRESET)]
+Scale = Annotated[
+    float, number("Multiplies the repeats that are needed beyond the first copy.", 0.1, 100, auto=_BY_PRESET)
+]
 Code = Annotated[
     float,
     number(
-        "Multiplies them once more for units up to 100 in code (fenced, indented, inline) and tables.",
+        "Multiplies them once more for units up to 100 in code (fenced, indented, inline) and tables; with "
+        "an own table, in markup and data too.",
         0,
         100,
         zero="no verdict there, nor in data, and nothing is joined across them",

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.lines import LONGEST
-from ollama_guard.detect.measure import Measure
+from ollama_guard.detect.measure import NEVER, Measure
 from ollama_guard.detect.periodic import describe
 from ollama_guard.detect.run import Hit, Run
 
@@ -51,7 +51,7 @@ class Cells:
 
     def __init__(self, measure: Measure) -> None:
         self._measure = measure
-        self._fewest = math.ceil(_FEWEST * measure.scale)
+        self._fewest = NEVER if measure.apart else math.ceil(_FEWEST * measure.scale)
         self._known: set[Name] = set()
         self._end, self._line = 0, ""
         self._begin(0)

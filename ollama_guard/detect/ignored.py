@@ -74,6 +74,10 @@ class Sieve:
         """The whole text between two offsets, as far as it is still held."""
         return self._text[max(0, begin - self._base) : max(0, end - self._base)]
 
+    def spaced(self, text: str) -> str:
+        """A part of the whole text without what is ignored, but with all of its white space."""
+        return self._pattern.sub(_white, text)
+
     def holds(self, begin: int) -> bool:
         """Whether the whole text is still held from this offset on."""
         return begin >= self._base
@@ -120,6 +124,12 @@ class Sieve:
                 return
             self._from_visible.append(self.visible)
             self._from_whole.append(whole)
+
+
+def _white(ignored: re.Match[str]) -> str:
+    if ignored[0] in _ESCAPED_SPACE:
+        return ignored[0]
+    return "".join(char for char in ignored[0] if char.isspace())
 
 
 @lru_cache(maxsize=64)

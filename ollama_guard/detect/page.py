@@ -39,8 +39,17 @@ class Page:
         """The text between two offsets, as far as it is still held."""
         return self._tracker.text(begin, end) if self._tracker else ""
 
-    def region(self, unit: str, first: int, second: int) -> Region:
-        """The kind of place where copies of this unit begin at these two offsets."""
+    def region(  # (of text that is all visible, the unit tells everything)
+        self,
+        unit: str,
+        first: int,
+        second: int,
+        at: int | None = None,  # noqa: ARG002
+    ) -> Region:
+        """The kind of place where copies of this unit begin at these two offsets.
+
+        at: where the unit stands, if not at the first one.
+        """
         asked = first, second, unit
         known = self._regions.get(asked)
         if known is None:
@@ -49,7 +58,7 @@ class Page:
             self._catch_up()
             if self._escaped:
                 unit = shape.unescaped(unit)
-            known = self._region(unit, self.text(first - CONTEXT, first), second)
+            known = self._region(unit, unit, self.text(first - CONTEXT, first), (first, second))
             if second - first <= _LONGEST:
                 self._regions[asked] = known
         return known
@@ -79,12 +88,21 @@ class Page:
     def _kinds(self) -> Iterator[Fences | Spans | Indents]:
         return (kind for kind in (self._fences, self._spans, self._indents) if kind is not None)
 
-    def _region(self, unit: str, before: str, second: int) -> Region:
-        inline = self._spans is not None and "`" not in unit and self._spans.inside(second)
-        fenced = inline or self._fences.inside(second)
-        if self._indents is not None and (fenced or self._indents.inside(second)):
-            return Region.PROSE if shape.has_fence(unit) else Region.CODE  # whatever it is made of
-        return region_of(unit, before, fenced=fenced)
+    def _region(self, unit: str, whole: str, before: str, places: tuple[int, int]) -> Region:
+        """whole: the unit with what is ignored in it. places: where the first two copies begin."""
+        if self._indents is not None:
+            lead = len(whole) - len(whole.lstrip())  # indented code begins behind it
+            if self._never_leaves_code(places[0] + lead, places[1]):
+                return Region.CODE  # whatever it is made of
+            return Region.PROSE if shape.has_fence(whole) else region_of(unit, before, fenced=False)
+        inline = self._spans is not None and "`" not in whole and self._spans.inside(places[1])
+        if whole is not unit and shape.has_fence(whole):
+            return Region.PROSE
+        return region_of(unit, before, fenced=inline or self._fences.inside(places[1]))
+
+    def _never_leaves_code(self, begin: int, end: int) -> bool:
+        """Whether the copy between is all code, of one kind. A marker in it may be of another fence."""
+        return any(kind.inside(end) and not kind.moved(begin + 1, end) for kind in self._kinds())
 
     def before_cut(self, keep: int) -> None:
         """Text before this offset is about to be dropped."""

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from ollama_guard.detect.counting import DIGITS, UNSPACED
 from ollama_guard.detect.data import EMPTY, is_markup
 from ollama_guard.detect.lines import LONGEST
+from ollama_guard.detect.shape import from_line
 
 NUMBER = re.compile(r"0[xX][\da-fA-F]+|\d+")
 STAMP, RECORD, VOLUME, BARE = 50, 310, 520, 2000
@@ -49,6 +50,10 @@ _OF_DATES = frozenset("年月日号號时時点點分秒년월일시분초")
 """Behind digits they do."""
 
 
+_CELLS = re.compile(r"\S(?:[;\t]|,(?!\d{3}(?!\d)))(?=\S)")
+"""Between two cells of a row. Prose has a blank behind its commas, but for those in numbers."""
+
+
 class Worth(NamedTuple):
     """rows: how many lines such as this one are no verdict yet, None if any number of them; item: what stands
     behind the running number of a list, if that alone counts; facts: the numbers that a case states."""
@@ -56,6 +61,11 @@ class Worth(NamedTuple):
     rows: int | None
     item: str
     facts: frozenset[int] = frozenset()
+
+    @property
+    def said(self) -> bool:
+        """Whether it is no data: an item of a list with words in it, or a case."""
+        return bool(notable(self.item)) or self.rows == CASE
 
 
 _NONE = Worth(None, "")
@@ -89,6 +99,11 @@ def value(number: str) -> int:
 def notable(text: str) -> set[str]:
     """Its words, case folded, but for those that stand where nothing is."""
     return {word.casefold() for word in _WORD.findall(text)} - EMPTY
+
+
+def is_row(unit: str) -> bool:
+    """Whether each of its lines is divided as a row of data is: by tabs, or by marks with no blank behind."""
+    return "\n" in unit and all(map(_CELLS.search, from_line(unit).splitlines()))
 
 
 def worth(line: str, steps: Sequence[int], *, thinking: bool, alone: bool = True) -> Worth:

@@ -14,7 +14,8 @@ from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.lines import LONGEST
 from ollama_guard.detect.measure import Measure
 from ollama_guard.detect.periodic import describe
-from ollama_guard.detect.records import NUMBER, notable, value
+from ollama_guard.detect.records import NUMBER, is_row, notable, value
+from ollama_guard.detect.regions import Region, region_of
 from ollama_guard.detect.run import Hit, Run
 
 _FEWEST, _EVERY = 320, 64
@@ -103,6 +104,8 @@ class Recurring:
             return None
         mass = end - self._start
         size = mass // self._numbered
+        if self._measure.apart and _is_data("\n".join([*list(self._held)[-self._period :], ""])):
+            return None
         block = self._measure.promised(mass * self._period // self._count)
         needed = max(self._measure.words(size), self._measure.counted(size), block)
         return Hit(Run(size, self._start, mass), end) if mass >= needed else None
@@ -129,6 +132,10 @@ class Recurring:
         wavered = moved[-1] + 1 - first
         dense = len(moved) >= _ASTRAY * wavered
         return period if dense and len(lines) - moved[-1] >= _TIMES * wavered else 0
+
+
+def _is_data(block: str) -> bool:
+    return region_of(block, "", fenced=False) is not Region.PROSE or is_row(block)
 
 
 def _agrees(lines: list[str], size: int) -> bool:

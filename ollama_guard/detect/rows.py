@@ -5,6 +5,7 @@ the one before, number by number: all but the count must stand still. Healthy fi
 55,568 (`tests/bench/material.py`), played as answers, none is stopped for it.
 """
 
+import math
 from collections import deque
 
 from ollama_guard.detect import shape, stale
@@ -124,6 +125,8 @@ class Rows:
             return NEVER  # nothing counts
         text = "".join(f"{self._plain(row.line)}\n" for row in unit)
         units, last = self._fewest(unit)
+        if units == math.inf:
+            return NEVER
         shown = sum(len(row.line) + 1 for row in unit) - 1
         needed = self._measure.counter(Fold(numbers=True).feed(text), shown, len(text))
         if not self._measure.escaped:
@@ -132,12 +135,14 @@ class Rows:
         return max(needed, round(units * self._measure.scale * len(text)), wanted)
 
     def _fewest(self, unit: list[Row]) -> tuple[float, Worth]:
-        """The units that are no verdict yet where nothing is known of what stands before; what the last line
-        is worth."""
+        """The units that are no verdict yet where nothing is known of what stands before, infinity if it does
+        not matter either; what the last line is worth."""
         fewest, one = 0, Worth(None, "")
         for row, steps in zip(unit, self._turns(), strict=True):
             line = self._plain(row.line)
             one = worth(line, steps, thinking=self._measure.thinking, alone=self._unit == 1)
+            if self._measure.apart and not one.said:
+                return math.inf, one
             if one.rows is None:
                 return NEVER if self._measure.escaped else _LATE / self._unit, one
             fewest = max(fewest, one.rows)

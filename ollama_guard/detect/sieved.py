@@ -13,6 +13,9 @@ from ollama_guard.detect.page import CONTEXT, Page, parts
 from ollama_guard.detect.periodic import describe
 from ollama_guard.detect.regions import Region
 
+_WHOLE_CONTEXT = 4 * CONTEXT
+"""Characters in front of a run, with what is ignored among them."""
+
 
 class SievedPage(Page):
     """A page whose offsets are of the visible text, and whose places are of the whole."""
@@ -40,14 +43,21 @@ class SievedPage(Page):
         """Where a visible character stands in the whole text."""
         return self._sieve.place(offset)
 
-    def region(self, unit: str, first: int, second: int) -> Region:
-        """The kind of place where visible copies of this unit begin."""
-        sieve, first, second = self._sieve, self.place(first), self.place(second)
-        if sieve.holds(first):
-            unit = sieve.text(first, second) or unit
+    def region(self, unit: str, first: int, second: int, at: int | None = None) -> Region:
+        """The kind of place where visible copies of this unit begin.
+
+        What is ignored is no part of them, but for the white space: without it they would have no lines.
+        """
+        sieve, whole = self._sieve, unit
+        begin, end = (first, second) if at is None else (at, at + len(unit))
+        if sieve.holds(self.place(begin)):
+            whole = sieve.text(self.place(begin), self.place(end)) or unit
+            unit = sieve.spaced(whole) or unit
+        places = self.place(first), self.place(second)
+        before = sieve.spaced(sieve.text(places[0] - _WHOLE_CONTEXT, places[0]))[-CONTEXT:]
         if self._escaped:
-            unit = shape.unescaped(unit)
-        return self._region(unit, sieve.text(first - CONTEXT, first), second)
+            unit, whole = shape.unescaped(unit), shape.unescaped(whole)
+        return self._region(unit, whole, before, places)
 
     def before_cut(self, keep: int) -> None:
         """Visible text before this offset is about to be dropped."""

@@ -15,7 +15,7 @@ from ollama_guard.detect.fold import Folded, Text
 from ollama_guard.detect.measure import NEVER, Measure
 from ollama_guard.detect.page import Page
 from ollama_guard.detect.periodic import describe
-from ollama_guard.detect.records import TO_FILL
+from ollama_guard.detect.records import TO_FILL, is_row
 from ollama_guard.detect.regions import Region
 from ollama_guard.detect.rules import WatchRules
 from ollama_guard.detect.run import Goal, Hit, Run
@@ -134,14 +134,15 @@ class Variant:
         place, folded = self._folded.place, self._tracker.unit(run)
         first, second = place(run.start - run.period), place(run.start)
         raw = one = self._page.text(first, second)
+        at = None
         if run.start + run.period < self._tracker.length:
-            raw = self._page.text(second, place(run.start + run.period)) or one
+            raw, at = self._page.text(second, place(run.start + run.period)) or one, second
             first += _before(one, raw)
         if not self._page.text(second, second + 1):
             latest = run.start + (run.need // run.period - 1) * run.period
             raw = self._page.text(place(latest), place(latest + run.period))
         raw = raw or folded
-        return Copy(folded, raw, self._page.region(raw, first, second))
+        return Copy(folded, raw, self._page.region(raw, first, second, at))
 
 
 class Drift(Variant):
@@ -161,7 +162,7 @@ class Drift(Variant):
         if run.need < whole:  # the first copy may begin with marks of the text before
             return Goal(NEVER, NEVER, again=whole)
         copy = self._copy(run)
-        if self._measure.apart and _coded(copy):
+        if self._measure.apart and (_coded(copy) or is_row(copy.raw)):
             return Goal(NEVER, NEVER)
         if _special(copy.raw):
             return self._measure.goal(copy.folded, Region.PROSE, Text.NUMBERS, len(copy.raw))

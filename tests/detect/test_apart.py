@@ -12,6 +12,8 @@ from ollama_guard.detect.ignored import Ignored
 from ollama_guard.detect.rules import BALANCED, STRICT, WatchRules
 from ollama_guard.detect.watch import Watch
 from tests.detect.material import LOOPS, deltas, words
+from tests.detect.test_cells import BEFORE, HEAD, table
+from tests.detect.test_recurring import FORMS, locked
 
 APART = replace(BALANCED, content=replace(BALANCED.content, code=0.0))
 
@@ -53,6 +55,26 @@ def test_not_even_in_code_that_is_still_open() -> None:
     assert first("Use `" + SENTENCE * 25) is None
 
 
+@pytest.mark.parametrize("fences", [("```md\n", "~~~\n"), ("````\n", "```\n"), ("~~~~\n", "```py\n")])
+@pytest.mark.parametrize(
+    "ignored", [Ignored(), Ignored("*"), Ignored(strings=("<br>",)), Ignored(space=True)]
+)
+def test_nor_does_a_marker_in_a_fence_that_does_not_end_it_make_prose_of_it(
+    fences: tuple[str, str], ignored: Ignored
+) -> None:
+    for rules in (BALANCED, STRICT, replace(BALANCED, variant_copies=2)):
+        off = replace(rules, content=replace(rules.content, code=0.0, ignored=ignored))
+        for begin in ("Here:\n", ""):
+            opened = begin + fences[0] + "Intro\n" + fences[1]
+            assert first(opened + "".join(f"{n}. So we go on with it! \n" for n in range(300)), off) is None
+            assert first(opened + (SENTENCE + "\n" + fences[1]) * 90, off) is None
+            assert first(opened + SENTENCE * 90, off) is None
+
+
+def test_nor_a_backtick_in_a_span_of_two() -> None:
+    assert first("Use ``" + "spam ` and eggs, and " * 40) is None
+
+
 @pytest.mark.parametrize("name", ["the same words, other marks", "a counter in a sentence"])
 def test_folded_repetition_in_code_is_no_verdict_either(name: str) -> None:
     assert first(words(300) + "\n\n" + LOOPS[name]) is not None
@@ -66,6 +88,44 @@ def test_nor_prose_that_says_nothing_new() -> None:
     stale = "".join(dice[(n * n * 7 + n // 5) % len(dice)] for n in range(900))
     assert first(words(300) + "\n\n" + stale) is not None
     assert first("```\n" + stale + "\n```\n" + words(900)) is None
+
+
+DATA = {
+    "CSV": "{n},foo bar,12\n",
+    "CSV with its count behind": "foo bar,baz,{n}\n",
+    "CSV with semicolons": "{n};foo bar;baz\n",
+    "a table of tabs": "{n}\tfoo bar\t12\n",
+    "values of SQL": "({n}, 'Saw', 14.40),\n",
+    "a table": "| {n} | Saw the | 14.40 |\n",
+    "records": '{{"id": {n}, "name": "x y"}},\n',
+    "a log": "2024-01-02 12:00:00 INFO worker {n} started ok\n",
+}
+
+
+@pytest.mark.parametrize("name", DATA)
+@pytest.mark.parametrize("ignored", [Ignored(), Ignored("*")])
+def test_nor_do_rows_of_data_count_in_which_but_a_number_does(name: str, ignored: Ignored) -> None:
+    off = replace(APART, content=replace(APART.content, ignored=ignored))
+    text = "a,b\n" + "".join(DATA[name].format(n=n) for n in range(2000))
+    assert first(text, BALANCED) is not None
+    assert first(text, off) is None
+
+
+@pytest.mark.parametrize("form", ["{n}. I will do that again.\n", "Step {n}: look at the file, and see.\n"])
+def test_what_is_said_in_a_list_does(form: str) -> None:
+    text = "".join(form.format(n=n) for n in range(300))
+    assert first(text) == first(text, BALANCED)
+    assert first(text) is not None
+
+
+def test_nor_tables_that_say_nothing_nor_blocks_of_code() -> None:
+    cells = words(200) + "\n\n" + HEAD + BEFORE + table("| {name} | {n} | {n} | {n} | {n} |\n")
+    blocks = words(400) + "\n\n" + locked(FORMS["branches"])
+    for text in (cells, blocks):
+        assert first(text, BALANCED) is not None
+        assert first(text) is None
+    schedule = words(400) + "\n\n" + locked(FORMS["a schedule"])
+    assert first(schedule) == first(schedule, BALANCED)
 
 
 def test_nor_white_space_without_end() -> None:
@@ -120,6 +180,13 @@ def test_a_loop_behind_code_is_caught_as_soon_as_any() -> None:
 def test_an_answer_that_is_written_again_and_again_with_its_code_is_a_loop() -> None:
     block = words(100) + "\n\n```py\nprint(1)\n```\n\n"
     assert first(block * 12) is not None
+
+
+@pytest.mark.parametrize("kind", range(5))
+def test_whatever_the_kind_of_code_and_wherever_the_text_begins(kind: int) -> None:
+    block = words(100) + "\n\n" + list(code("print(1)"))[kind]
+    for cut in range(0, len(block), 17):
+        assert first(words(150, 7) + "\n\n" + (block * 14)[cut:]) is not None
 
 
 def test_the_same_with_other_marks_is_a_loop() -> None:

@@ -98,6 +98,25 @@ def test_what_waits_is_the_beginning_of_an_ignored_string(text: str, ignored: Ig
     assert visible == expected + "\ue000"
 
 
+@pytest.mark.parametrize(
+    ("ignored", "text", "spaced"),
+    [
+        (Ignored(chars="-"), "a-b - c\n", "ab  c\n"),
+        (Ignored(chars="-", space=True), "a- b\n", "a b\n"),
+        (Ignored(strings=("\n```", "b")), "a\n```b", "a\n"),
+        (Ignored(), "a b", "a b"),
+    ],
+)
+def test_a_part_is_had_without_what_is_ignored_but_for_the_white_space(
+    ignored: Ignored, text: str, spaced: str
+) -> None:
+    assert Sieve(ignored, held=100).spaced(text) == spaced
+
+
+def test_so_is_white_space_as_it_is_written_in_json() -> None:
+    assert Sieve(Ignored("-", space=True), held=100, escaped=True).spaced("a-\\n b") == "a\\n b"
+
+
 def test_the_whole_text_is_had_by_its_offsets_as_far_as_it_is_held() -> None:
     text, sieve = words(20_000), Sieve(Ignored(space=True), held=1000)
     for delta in deltas(text, 7):

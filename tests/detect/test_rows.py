@@ -183,7 +183,8 @@ def test_rows_behind_a_line_without_end_keep_their_places() -> None:
 def test_no_row_is_a_verdict_where_code_is_left_out() -> None:
     rules = replace(BALANCED, content=replace(BALANCED.content, code=0.0))
     assert first("```\n" + rows(RECORDS["a tuple"], 400), rules=rules) is None
-    assert first(rows(RECORDS["a row of CSV"], 400), rules=rules) is not None
+    assert first(rows(RECORDS["a row of CSV"], 400), rules=rules) is None  # it is data
+    assert first(rows(RECORDS["a row of CSV"], 400)) is not None
 
 
 def test_it_is_suspicious_before_it_is_certain() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ollama_guard.detect.finding import Finding, Kind
-from ollama_guard.detect.ignored import Ignored
+from ollama_guard.detect.ignored import Ignored, Sieve
 from ollama_guard.detect.rules import BALANCED, WatchRules
 from ollama_guard.detect.watch import Watch
 from tests.detect.material import HEALTHY, LOOPS, deltas, words
@@ -134,6 +134,50 @@ def test_not_even_where_the_marks_of_code_are_ignored(code: str, ignored: Ignore
     behind = first(text + SENTENCE * 20, ignoring(ignored, code=0.0), size=size)
     assert behind is not None
     assert behind.onset > len(text)
+
+
+TAGS = Ignored(strings=("<br>", "&nbsp;"))
+
+
+@pytest.mark.parametrize("code", [0.0, 4.0])
+def test_what_is_ignored_makes_no_markup_of_prose(code: float) -> None:
+    text = "Hi<br>there&nbsp;you<br><br> are good. " * 60
+    found = first(text, ignoring(TAGS, code=code))
+    assert found is not None
+    assert found.repeats == pytest.approx(1 + 240 / len("Hithereyou are good. "), abs=0.01)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SENTENCE * 60,
+        "".join(f"Step {n}: let us look at it once more. " for n in range(200)),
+        "| a | b |\n" * 400,
+        "<td>0</td>" * 800,
+        "f(x) = [1];\n" * 200,
+        "    indented(x)\n" * 200,
+        "Q2hhcnQgb2YgdGhlIHllYXI" * 600,
+    ],
+)
+@pytest.mark.parametrize("mark", ["<br>", "|{|", "\\_/", "~=~", "1"])
+@pytest.mark.parametrize("code", [0.0, 1.0, 4.0])
+def test_a_verdict_falls_where_it_does_in_the_visible_text(text: str, mark: str, code: float) -> None:
+    """However much of the text is ignored, and whatever it is."""
+    whole, ignored = "", Ignored(strings=(mark,))
+    for n, char in enumerate(words(100).replace("1", "") + "\n" + text.replace("1", "2")):
+        whole += (mark if n % 3 == 0 else "") + char
+    sieve = Sieve(ignored, held=len(whole))
+    plain = replace(BALANCED, content=replace(BALANCED.content, code=code))
+    alone, found = first(sieve.feed(whole), plain), first(whole, ignoring(ignored, code=code))
+    assert (alone is None) is (found is None)
+    if alone is not None and found is not None:
+        assert (found.kind, found.at) == (alone.kind, sieve.place(alone.at - 1) + 1)
+
+
+def test_without_its_white_space_code_is_still_told_by_its_lines() -> None:
+    text = words(100) + "\n" + "    total += item\n" * 40
+    assert first(text, ignoring(Ignored(space=True))) is None
+    assert first(text.replace("\n    ", " "), ignoring(Ignored(space=True))) is not None
 
 
 def test_white_space_in_arguments_of_a_tool_is_ignored_as_it_is_written_there() -> None:
