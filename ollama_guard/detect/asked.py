@@ -27,6 +27,8 @@ _SLOW = 200_000
 _SIGN = 4
 """A unit up to this length is taken for the thing that is asked for, whether or not it is named."""
 _MANY = 10
+_GLUED = 24
+"""Characters of a word that is to be said without blanks."""
 _BYTES_LONG = 4000
 """Characters of encoded bytes that are asked for."""
 _LONGEST = 2000
@@ -182,7 +184,7 @@ class Asked:
         """
         unit = unit.casefold()
         words = _WORD.findall(unit * 2)
-        if len(words) == 1 and len(unit) <= _LABEL:  # nothing divides its copies
+        if len(words) == 1 and len(unit) <= _GLUED:  # nothing divides its copies
             return any(unit[at:] + unit[:at] in self._tail for at in range(len(unit)))
         words = words[1:-1] or words
         return bool(words) and all(word in self._tail for word in set(words) - {"0"})

@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.lines import LONGEST
-from ollama_guard.detect.measure import NEVER, Measure
+from ollama_guard.detect.measure import Measure
 from ollama_guard.detect.periodic import describe
 from ollama_guard.detect.run import Hit, Run
+from ollama_guard.detect.tables import NEVER
 
 _FEWEST, _MASS = 24, 1200
 """Rows, and their characters, that are a verdict."""

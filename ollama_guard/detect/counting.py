@@ -6,9 +6,11 @@ Results that vary, measurements and identifiers with a number in them may be wor
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum
 from itertools import pairwise
+
+from ollama_guard.detect.scripts import UNSPACED
 
 DECIMAL = re.compile(r"\d+")
 DIGITS = 15
@@ -21,8 +23,6 @@ _TOGETHER = 8
 _CYCLES, _TELLING, _MOSTLY = 3, 2, 0.8
 """Rounds of numbers that grow by zeros, the first one included; the digits with which a number tells itself
 from others; the share that must come again."""
-UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-"""A letter of a script in which a number stands next to its word without a blank."""
 _MARKER = re.compile(r"^[ \t>*#-]*\d+[.)](?=\s)", re.MULTILINE)
 
 
@@ -42,7 +42,7 @@ def course(copies: Sequence[str]) -> Course:
         return Course.VARIED
     lines = _by_line(copies)
     marked = len({_MARKER.sub("", line) for line in lines}) == 1 < len(set(lines))
-    if not _only_counters(copies, versions=False):
+    if not _only_counters(copies, lambda number: _glued(number) or _of_version(number)):
         return Course.MARKED if marked and _begins_anew(lines) else Course.VARIED
     if marked:
         return Course.MARKED
@@ -54,7 +54,7 @@ def course_of_numbers(copies: Sequence[str]) -> Course:
     for together in range(1, min(_TOGETHER, len(copies) // _FEWEST) + 1):
         first = len(copies) % together
         groups = ["".join(copies[at : at + together]) for at in range(first, len(copies), together)]
-        if len({DECIMAL.sub("0", group) for group in groups}) == 1 and _only_counters(groups):
+        if len({DECIMAL.sub("0", group) for group in groups}) == 1 and _only_counters(groups, _glued):
             return Course.COUNTED
     return Course.GROWN if _grown(copies) else Course.VARIED
 
@@ -81,18 +81,14 @@ def _without_count(line: str) -> str:
     return re.sub(rf"(?<!\d){count[0]}(?!\d)", "", line) if count else line
 
 
-def _only_counters(copies: Sequence[str], *, versions: bool = True) -> bool:
-    """Whether some number counts, and none changes in another way. versions: parts of a version do, too."""
+def _only_counters(copies: Sequence[str], is_part: Callable[[re.Match[str]], bool]) -> bool:
+    """Whether some number counts, and none changes in another way, or is a part of something else."""
     counting = False
     for column in zip(*(DECIMAL.finditer(copy) for copy in copies), strict=False):
         values = [match[0] for match in column]
         if len(set(values)) == 1:
             continue
-        if (
-            not _counts(values)
-            or any(map(_glued, column))
-            or not (versions or all(map(_stands_alone, column)))
-        ):
+        if not _counts(values) or any(map(is_part, column)):
             return False
         counting = True
     return counting
@@ -122,9 +118,9 @@ def _glued(match: re.Match[str]) -> bool:
     return before == "_" or (before.isalpha() and not UNSPACED.match(before))
 
 
-def _stands_alone(match: re.Match[str]) -> bool:
-    """Whether it is no part of a version, an address or a decimal."""
-    return match.string[match.start() - 1] != "." or not match.string[match.start() - 2].isdigit()
+def _of_version(match: re.Match[str]) -> bool:
+    """Whether the number is the second of a version, an address or a decimal, or a later one."""
+    return match.string[match.start() - 1] == "." and match.string[match.start() - 2].isdigit()
 
 
 def _by_line(copies: Sequence[str]) -> list[str]:

@@ -23,6 +23,7 @@ _MANY_TAGS = 0.5
 _ENCODED = re.compile(r"[A-Za-z0-9+/=_%,;\-]+")
 _TOKEN = re.compile(r"[A-Za-z0-9+/=_%,;\-]*\Z")
 _BASE64 = re.compile(r";base64,[A-Za-z0-9+/=]*\Z")
+"""A data address, which says what it holds."""
 _TOKEN_SIZE = 40
 """Characters without white space, of letters, digits and few marks, that make encoded data."""
 _TURNS = 4
@@ -92,9 +93,9 @@ def is_encoded(unit: str, before: str) -> bool:
         return all(len(word) >= _TOKEN_SIZE and _ENCODED.fullmatch(word) for word in words) and _worded(unit)
     if not _ENCODED.fullmatch(unit):
         return False
-    token = _TOKEN.search(before[-_TOKEN_SIZE:])
     if _BASE64.search(before):
         return True
+    token = _TOKEN.search(before[-_TOKEN_SIZE:])
     if token is None or len(token[0]) < _TOKEN_SIZE:
         return False
     return len(set(token[0])) > 2 and _worded(token[0])  # "hahaha" without end is none

@@ -84,12 +84,12 @@ class Edited:
             if code:
                 return None
         self._trail, self._read = Trail(begin, self._is_enough), begin
-        return self._go_on(length)
+        return None if self._go_on(length) is None else length  # it was enough before, but known only now
 
     def finding(self, at: int, channel: str) -> Finding:
         """The evidence of a verdict."""
-        _, count, first, second, _, alike = self._found
-        size = round((at - second) / (count - 1))
+        _, count, first, second, end, alike = self._found
+        size = round((end - second) / (count - 1))
         found = describe(Kind.DRIFT, channel, self._page.text(at - size, at), second, at, repeats=count)
         detail = (
             f"about {size} characters stand {int(count)} times in a row with small edits from character "
@@ -207,7 +207,6 @@ class Trail:
     def _judge(self, end: int) -> Copies | None:
         whole = self._from(self._start, end)  # most of the time that is not enough, and tells it quickly
         if whole is None or not self._is_enough(whole):
-            self._due = len(self._words) + 1
             return None
         found = self.copies(end)
         if found is not None and self._is_enough(found):

@@ -11,8 +11,9 @@ from typing import NamedTuple
 from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.measure import Measure
 from ollama_guard.detect.page import Page
-from ollama_guard.detect.prosaic import HAN, Prose
+from ollama_guard.detect.prosaic import Prose
 from ollama_guard.detect.rules import Bar
+from ollama_guard.detect.scripts import HAN
 
 TOKEN = re.compile(rf"[{HAN}]|[^\W\d_{HAN}]+|\d+|[^\w\s]|_")
 _SINGLE = rf"[{HAN}]|[^\w\s]|_"

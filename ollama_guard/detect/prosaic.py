@@ -5,14 +5,13 @@ from string import ascii_letters
 
 from ollama_guard.detect import shape
 from ollama_guard.detect.page import Page
+from ollama_guard.detect.scripts import UNSPACED
 
-HAN = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _PROSE_SYMBOLS = re.compile(r"[*#]")
 _NO_LETTERS = dict.fromkeys(map(ord, ascii_letters))
 _SAMPLE = 2400
 _LONG = 16
 """Mean length of a word from which text is no prose but encoded data. (Scripts without blanks apart.)"""
-_IDEOGRAPH = re.compile(rf"[{HAN}\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
 _FEW = 60
 """Different characters that are sooner counted one by one."""
 _LETTERS = 0.65
@@ -39,7 +38,7 @@ class Prose:
         if letters < _LETTERS * len(text):
             self._hopeless = length + int(_LETTERS * len(text) - letters)
             return False
-        words, ideographs = len(text.split()), len(_IDEOGRAPH.findall(text))
+        words, ideographs = len(text.split()), len(UNSPACED.findall(text))
         if words * _LONG < len(text) and ideographs * 3 < letters:
             more = min(2 * (len(text) // _LONG - words), (letters - 3 * ideographs) // 4)
             self._hopeless = length + more - 2

@@ -4,9 +4,10 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ollama_guard.detect.counting import DIGITS, UNSPACED
+from ollama_guard.detect.counting import DIGITS
 from ollama_guard.detect.data import EMPTY, is_markup
 from ollama_guard.detect.lines import LONGEST
+from ollama_guard.detect.scripts import UNSPACED
 from ollama_guard.detect.shape import from_line
 
 NUMBER = re.compile(r"0[xX][\da-fA-F]+|\d+")
@@ -48,8 +49,6 @@ _JOINTS = frozenset("-:./,'")
 """Between digits they make a date, a time, a version or an address."""
 _OF_DATES = frozenset("年月日号號时時点點分秒년월일시분초")
 """Behind digits they do."""
-
-
 _CELLS = re.compile(r"\S(?:[;\t]|,(?!\d{3}(?!\d)))(?=\S)")
 """Between two cells of a row. Prose has a blank behind its commas, but for those in numbers."""
 

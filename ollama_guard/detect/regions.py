@@ -97,7 +97,7 @@ class Region(Enum):
 
 _PATH = re.compile(r"""\b(?:d|points)\\?=\\?["'][^"'<>]*\Z""")
 """Within the path of a drawing, whose attribute is open."""
-_COMMANDS = re.compile(r"[MLHVCSQTAZmlhvcsqtaz\d\s.,+-]*\d[MLHVCSQTAZmlhvcsqtaz\d\s.,+-]*")
+_COMMANDS = re.compile(r"[MLHVCSQTAZmlhvcsqtaz\d\s.,+-]+")
 
 
 class Traits(NamedTuple):
@@ -124,7 +124,7 @@ def region_of(unit: str, before: str, *, fenced: bool) -> Region:
         return Region.BLOB
     if traits.kind is not None:
         return traits.kind
-    if _PATH.search(before) and _COMMANDS.fullmatch(unit):
+    if _COMMANDS.fullmatch(unit) and any(map(str.isdigit, unit)) and _PATH.search(before):
         return Region.FIGURES
     if not (fenced or traits.code or ("\n" not in unit and _in_listing(before))):
         return Region.PROSE

@@ -11,10 +11,11 @@ from collections import deque
 from ollama_guard.detect import shape, stale
 from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.fold import Fold
-from ollama_guard.detect.measure import NEVER, Measure
+from ollama_guard.detect.measure import Measure
 from ollama_guard.detect.periodic import describe
 from ollama_guard.detect.records import Row, Worth, row_of, worth
 from ollama_guard.detect.run import Hit, Run
+from ollama_guard.detect.tables import NEVER
 
 _TOGETHER = 8
 """Rows that may make a unit, taking turns."""

@@ -8,6 +8,8 @@ import unicodedata
 from enum import Enum
 from functools import lru_cache
 
+from ollama_guard.detect.scripts import IDEOGRAPHS
+
 
 class Shape(Enum):
     """The class of a unit. Each has its own table of what is needed for a verdict."""
@@ -38,7 +40,7 @@ _FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})", re.MULTILINE)
 _CELL = re.compile(r"^[ \t]*(?:\||</?t[rdh]\b)", re.MULTILINE | re.IGNORECASE)
 _INDENT = re.compile(r"^(?: {4}|\t)", re.MULTILINE)
 _CLOSED = re.compile(r"[;{}()\[\]|>][ \t]*$|[{}()\[\]<>=|/\\\"_].*,[ \t]*$", re.MULTILINE)
-_IDEOGRAPH = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+_IDEOGRAPH = re.compile(f"[{IDEOGRAPHS}]")
 _SUM = re.compile(r"\w [+*×-] ")
 """Within a unit: one number that is added over and over is no data."""
 _SYMBOLS = frozenset('{}[]()<>=;"\\/|&$@#%^*+_')

@@ -9,16 +9,18 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ollama_guard.detect import data, shape
-from ollama_guard.detect.counting import UNSPACED, Course, course, course_of_numbers
+from ollama_guard.detect.counting import Course, course, course_of_numbers
 from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.fold import Folded, Text
-from ollama_guard.detect.measure import NEVER, Measure
+from ollama_guard.detect.measure import Measure
 from ollama_guard.detect.page import Page
 from ollama_guard.detect.periodic import describe
 from ollama_guard.detect.records import TO_FILL, is_row
 from ollama_guard.detect.regions import Region
 from ollama_guard.detect.rules import WatchRules
 from ollama_guard.detect.run import Goal, Hit, Run
+from ollama_guard.detect.scripts import UNSPACED
+from ollama_guard.detect.tables import NEVER
 from ollama_guard.detect.tracker import Tracker
 
 _IN_PROSE = 1.5

@@ -6,10 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from ollama_guard.detect.edited import Trail, copies
+from ollama_guard.detect.asked import Asked
+from ollama_guard.detect.edited import Edited, Trail, copies
 from ollama_guard.detect.finding import Kind
+from ollama_guard.detect.measure import Measure
 from ollama_guard.detect.rules import BALANCED
 from tests.detect.material import first, words
+from tests.detect.test_novelty import shown
 
 BEFORE = words(1500) + "\n\n"
 
@@ -156,3 +159,12 @@ def test_a_trail_is_left_where_the_copies_end_and_found_again() -> None:
     finding = first(text + edited(80, 300, 3, seed=9))
     assert finding is not None
     assert finding.onset > len(text)
+
+
+def test_what_is_noticed_late_is_placed_where_it_was_noticed() -> None:
+    text = (BEFORE + edited(80, 300, 3))[:20_000]
+    family = Edited(Measure(BALANCED.content, Asked("")), shown(text))
+    assert family.look(len(text)) == len(text)
+    finding = family.finding(len(text), "content")
+    assert finding.at == len(text)
+    assert finding.repeats < finding.mass / 300

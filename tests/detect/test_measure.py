@@ -6,10 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ollama_guard.detect.asked import Asked
-from ollama_guard.detect.measure import NEVER, Measure, by_span, by_table, copies, mass
+from ollama_guard.detect.measure import Measure
 from ollama_guard.detect.regions import Region
 from ollama_guard.detect.rules import BALANCED, STRICT, Band, ChannelRules
 from ollama_guard.detect.run import Goal
+from ollama_guard.detect.tables import NEVER, by_span, by_table, copies, mass
 
 CONTENT, REASONING = BALANCED.content, BALANCED.reasoning
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ollama_guard.detect.finding import Finding, Kind
-from ollama_guard.detect.measure import NEVER
 from ollama_guard.detect.rules import BALANCED, STRICT, Band, ChannelRules, OwnTable, WatchRules
+from ollama_guard.detect.tables import NEVER
 from tests.detect.material import LOOPS, first, words
 from tests.detect.test_recurring import FORMS, locked
 
