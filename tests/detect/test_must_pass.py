@@ -51,7 +51,7 @@ ASKED = {
         MATRIX + (" & ".join(["0.000"] * 20) + " \\\\\n") * 20,
         "Write a 20x20 zero matrix",
     ),
-    "a box": ("│" + " " * 78 + "│\n", "Draw an empty box 78 wide and 40 high"),
+    "a box": (("│" + " " * 78 + "│\n") * 40, "Draw an empty box 78 wide and 40 high"),
     "Hail Marys": (MARY * 10, "A decade of Hail Marys"),
     "a Kyrie": ("Kyrie eleison.\nChriste eleison.\nKyrie eleison.\n" * 20, "Write the Kyrie 20 times"),
     "bottles": ("".join(BOTTLES.format(n=n) for n in range(20, 0, -1)), "Green bottles"),
