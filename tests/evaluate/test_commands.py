@@ -219,7 +219,12 @@ def test_ctrl_c_twice_ends_all_processes_and_prints_what_was_found(tmp_path: Pat
     words = " ".join(str(number * 7919) for number in range(150_000))
     for number in range(64):
         (tmp_path / f"b{number}.txt").write_text(words)
-    found = process("eval", str(tmp_path), "--jobs", "2", stdout=subprocess.PIPE)
+    # Where the tests run in the background they ignore it, and so would all that they start.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        found = process("eval", str(tmp_path), "--jobs", "2", stdout=subprocess.PIPE)
+    finally:
+        signal.signal(signal.SIGINT, before)
     begun = time.monotonic()
     while sum(map(is_deaf, members(found.pid))) < 2 and time.monotonic() < begun + 30:  # the workers
         time.sleep(0.1)
