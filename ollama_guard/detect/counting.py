@@ -4,6 +4,7 @@ A bare counter ("Step 12: …", "Step 13: …" and nothing else changes) says no
 Results that vary, measurements and identifiers with a number in them may be work or data.
 """
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -47,6 +48,19 @@ def course(copies: Sequence[str]) -> Course:
     if marked:
         return Course.MARKED
     return Course.NAMED if len(set(map(_without_count, lines))) == 1 else Course.COUNTED
+
+
+def left(copies: Sequence[str]) -> int:
+    """How many copies are still to come where every number that changes counts down, as in a song; 0 if one
+    counts up, or none counts."""
+    ends = []
+    for column in zip(*(DECIMAL.finditer(copy) for copy in copies), strict=False):
+        values = [int(match[0]) for match in column if len(match[0]) <= DIGITS]
+        if len(values) == len(copies) and values[0] > values[-1]:
+            ends.append(math.ceil(values[-1] * (len(values) - 1) / (values[0] - values[-1])))
+        elif len(set(values)) != 1:
+            return 0
+    return max(ends, default=0)
 
 
 def course_of_numbers(copies: Sequence[str]) -> Course:

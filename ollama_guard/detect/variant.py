@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ollama_guard.detect import data, shape
-from ollama_guard.detect.counting import Course, course, course_of_numbers
+from ollama_guard.detect.counting import Course, course, course_of_numbers, left
 from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.fold import Folded, Text
 from ollama_guard.detect.measure import Measure
@@ -44,6 +44,8 @@ a name made of one, in an answer; nobody counts so far unasked."""
 _SPECIAL = re.compile(r"<\|?(?:unused|reserved|special|extra_id|fim|pad|eos|bos|im|eot)\w*\|?>\s*")
 _SPECIAL_SIZE = 32
 """Characters of such a token or two, folded."""
+_SONG = 20_000
+"""Folded characters after which a countdown that goes on will end by itself."""
 _SEEN = 4
 """Copies beyond the first from which the course of the numbers can be told."""
 _GROWN = 144
@@ -197,6 +199,10 @@ class Drift(Variant):
             patient = patient._replace(verdict=max(counter, patient.verdict))
         wanted = self._measure.counted(len(copy.folded), equal=marked, spoken=copy.words >= _WORDS)
         counter = max(counter, wanted)
+        coming = left(self._latest(run, copy)) * run.period
+        if coming <= _SONG:
+            counter = max(counter, run.need + coming)
+            patient = patient._replace(verdict=max(counter, patient.verdict))
         if counter >= patient.verdict:
             return patient
         return Goal(run.need, counter, again=counter - 1 if run.need < counter - 1 else 0)
@@ -226,9 +232,14 @@ class Drift(Variant):
 
     def _course(self, run: Run, copy: Copy) -> Course:
         """What the numbers of the latest copies do."""
+        latest = self._latest(run, copy)
+        return course_of_numbers(latest) if _is_number(copy) else course(latest)
+
+    def _latest(self, run: Run, copy: Copy) -> list[str]:
+        """The latest copies, as many as tell what their numbers do."""
         if _is_number(copy):
-            return course_of_numbers(self._copies_of(run, _COMPARED_NUMBERS))
-        return course(self._copies_of(run, min(_COMPARED, max(6, _COMPARED_SIZE // run.period))))
+            return self._copies_of(run, _COMPARED_NUMBERS)
+        return self._copies_of(run, min(_COMPARED, max(6, _COMPARED_SIZE // run.period)))
 
     def _copies_of(self, run: Run, most: int) -> list[str]:
         """The latest copies within the mass that the run is judged by, as they stand in the raw text."""

@@ -20,6 +20,15 @@ BOTTLES = (
     "{n} green bottles hanging on the wall,\n{n} green bottles hanging on the wall,\n"
     "And if one green bottle should accidentally fall,\n\n"
 )
+
+
+def _verse(n: int) -> str:
+    return (
+        f"{n} bottles of beer on the wall, {n} bottles of beer.\n"
+        f"Take one down and pass it around, {n - 1} bottles of beer on the wall.\n\n"
+    )
+
+
 MATRIX = "\\begin{pmatrix}\n"
 ASKED = {
     "a sentence 100 times": (f"{HOMEWORK}\n" * 100, f'Write "{HOMEWORK}" 100 times.'),
@@ -66,6 +75,8 @@ UNASKED = {
     "a changelog in lines": "".join(
         f"Version 1.{n}: Bug fixes and performance improvements\n" for n in range(60)
     ),
+    "a song that counts down": "".join(map(_verse, range(99, 0, -1))),
+    "a countdown": "".join(f"The system restarts in {n} seconds, please wait. " for n in range(120, 0, -1)),
     "a separator of $": "Title\n" + "$" * 500 + "\nText\n",
     "a separator of %": "Title\n" + "%" * 500 + "\nText\n",
     "a separator of stars": "Title\n" + "★" * 500 + "\nText\n",
@@ -108,3 +119,15 @@ def test_nothing_else_asks_for_it(name: str) -> None:
 def test_what_was_asked_for_does_not_go_on_for_ever(name: str) -> None:
     text, request = ASKED[name]
     assert first(text + text[-30 * len(text) // 32 :] * 6, size=64, prompt=request) is not None
+
+
+def test_a_countdown_is_waited_for_as_long_as_it_can_end() -> None:
+    song = UNASKED["a song that counts down"]
+    for text, upto in (
+        (song + song, 1.05),
+        (song + _verse(0) * 30, 1.05),
+        ("".join(map(_verse, range(9999, 0, -1))), 0.2),
+    ):
+        finding = first(text, size=16)
+        assert finding is not None
+        assert finding.at < upto * len(song)
