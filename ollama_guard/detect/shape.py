@@ -40,6 +40,10 @@ _FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})", re.MULTILINE)
 _CELL = re.compile(r"^[ \t]*(?:\||</?t[rdh]\b)", re.MULTILINE | re.IGNORECASE)
 _INDENT = re.compile(r"^(?: {4}|\t)", re.MULTILINE)
 _CLOSED = re.compile(r"[;{}()\[\]|>][ \t]*$|[{}()\[\]<>=|/\\\"_].*,[ \t]*$", re.MULTILINE)
+_REMARK = re.compile(
+    r"^[ \t]*(?:[-*•]|\d+[.)])[ \t]+(?:[^\W_](?:[^\W_]|['’-])*,?[ \t]+)+\([^()\n]*\)[ \t]*$", re.MULTILINE
+)
+"""A listed thing with a remark: no call, though it ends like one."""
 _IDEOGRAPH = re.compile(f"[{IDEOGRAPHS}]")
 _SUM = re.compile(r"\w [+*×-] ")
 """Within a unit: one number that is added over and over is no data."""
@@ -137,8 +141,8 @@ def symbols(unit: str) -> float:
 
 
 def closed_lines(unit: str) -> float:
-    """The share of the unit's lines that end as lines of code do."""
-    return _line_share(_CLOSED, unit)
+    """The share of the unit's lines that end as lines of code do, and are no items with a remark."""
+    return _line_share(_CLOSED, unit) - _line_share(_REMARK, unit)
 
 
 @lru_cache(maxsize=_REMEMBERED)

@@ -69,6 +69,8 @@ def test_lines_are_told_apart_by_their_kind() -> None:
     assert shape.indented("    a\n\tb\nc\n") == pytest.approx(2 / 3)
     assert shape.closed_lines("f(x);\n}\nprose\n") == pytest.approx(2 / 3)
     assert shape.closed_lines("A verse ends so,\nanother does too,\n") == 0
+    assert shape.closed_lines("- Aide (to help)\n2. Otto (912–973)\n* l'été, le (the summer)\n") == 0
+    assert shape.closed_lines("- run(x)\nassert (x)\n1. foo_bar (x)\n- x = f (x)\n- if (x) {\n") == 1
 
 
 def test_a_fence_is_seen_at_a_line_start_only() -> None:
