@@ -26,6 +26,9 @@ class HoldBack:
     def __bool__(self) -> bool:
         return bool(self._held)
 
+    def __iter__(self) -> Iterator[Judged]:
+        return iter(self._held)
+
     def wants(self, judged: Judged, *, suspect: bool) -> bool:
         """Whether this frame is to be held (and everything after it until it is released)."""
         for event in judged.events:

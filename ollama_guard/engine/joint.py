@@ -67,6 +67,16 @@ class Joint:
                 mended.append(event)
         return mended
 
+    def adds(self, events: Sequence[Event]) -> bool:
+        """Whether the client gets any answer text that it has not, once these events are the last ones."""
+        last = "".join(event.text for event in events if _is_text(event, Channel.CONTENT))
+        return not self._open or bool(self._new(self._pending + last).strip())
+
+    @property
+    def owes_paragraph(self) -> bool:
+        """Whether the paragraph that the continuation was to begin has not begun."""
+        return self._broken and self._open
+
     def _paragraph(self, event: Text) -> list[Event]:
         text = event.text.lstrip()
         self._thought = not text

@@ -53,11 +53,17 @@ class Ladder:
             return self._empty(plan, now)
         if finding.kind is Kind.TRUNCATED:
             return self._truncated(plan)
-        return self._loop(finding, plan)
+        return self.climb(finding, plan)
 
-    def _loop(self, finding: Finding, plan: Reissue) -> Rung | Exhausted:
+    @property
+    def has_step(self) -> bool:
+        """Whether a step is left after loops and stalls."""
+        return self.loops_left > 0 and bool(self._policy.ladder)
+
+    def climb(self, finding: Finding, plan: Reissue) -> Rung | Exhausted:
+        """The next step after loops and stalls, whatever the finding."""
         policy = self._policy
-        if self.loops_left <= 0 or not policy.ladder:
+        if not self.has_step:
             return Exhausted()
         used = policy.max_retries - self.loops_left
         self.loops_left -= 1

@@ -121,9 +121,10 @@ class Exchange(Timing):
             self._go_on(GoOn(now))
 
     def _frame(self, judged: Judged, now: float) -> None:
-        if judged.finding is not None:
-            if not self._overlook(judged.finding, now):
-                self._verdict(judged.finding, now)
+        finding = self._finding_in(judged)
+        if finding is not None:
+            if not self._overlook(finding, now):
+                self._verdict(finding, now)
                 return
         elif (self._number > 1 or self._client.whole) and (said := self._current().failed_with):
             self._give_up(words.UPSTREAM, said, now, status=500)

@@ -11,7 +11,7 @@ from ollama_guard.engine.joint import Joint, clean_end
 from ollama_guard.engine.ladder import Exhausted, Rung
 from ollama_guard.engine.policy import Action
 from ollama_guard.engine.probe import Probing
-from ollama_guard.events import Channel, Event, Usage
+from ollama_guard.events import Channel, Event, Finish, Usage
 
 NEVER_STOPPED = frozenset({Kind.EMPTY, Kind.TRUNCATED})
 """Ending an answer that has nothing in it would make it one."""
@@ -19,6 +19,21 @@ NEVER_STOPPED = frozenset({Kind.EMPTY, Kind.TRUNCATED})
 
 class Verdicts(Probing):
     """Showing, and not showing."""
+
+    def _finding_in(self, judged: Judged) -> Finding | None:
+        """The verdict in a frame; also on what was to go on from an answer that was cut, and adds nothing.
+
+        Where no step is left it may: the client has an answer, and the model nothing to say.
+        """
+        finding, attempt = judged.finding, self._current()
+        ends = any(isinstance(event, Finish) and not event.choice for event in judged.events)
+        going_on = bool(self._partial.strip()) and ends and not attempt.called
+        if not going_on or (finding is not None and finding.kind is not Kind.EMPTY):
+            return finding
+        last = [event for held in (*self._held, judged) for event in held.events]
+        if not self._policy.empty.retry or not self._ladder.has_step or self._joint.adds(last):
+            return None
+        return Finding(Kind.EMPTY, "content", detail="the continuation adds nothing to the answer")
 
     def _overlook(self, finding: Finding, now: float) -> bool:
         """Action `observe`: write it down and touch nothing."""
@@ -75,7 +90,10 @@ class Verdicts(Probing):
     def _next_rung(self, finding: Finding, now: float) -> Rung | Exhausted:
         if self._request.format and self._partial:
             return Exhausted()  # a grammar starts at its root: half a JSON text cannot be gone on from
-        return self._ladder.next(finding, replace(self._plan, partial=self._partial), now)
+        plan = replace(self._plan, partial=self._partial)
+        if finding.kind is Kind.EMPTY and self._partial.strip() and self._current().finish is not None:
+            return self._ladder.climb(finding, plan)  # asked the same, it would say nothing again
+        return self._ladder.next(finding, plan, now)
 
     def _keep_clean(self, finding: Finding, now: float) -> None:
         """What the client has of the answer up to the loop is what the next attempt goes on from."""
@@ -89,6 +107,7 @@ class Verdicts(Probing):
             end = self._clean_end(finding, answer)
             self._partial += answer[:end]
             broken = end is not None and bool(answer[end:].strip()) and not self._client.whole
+            broken |= self._joint.owes_paragraph
             self._settle(finding)
             if tags.inside:
                 self._client.text(f"{tags.inside}\n\n", now)

@@ -174,12 +174,12 @@ def _second(door: Door) -> Expected:
     return Expected(HEALTHY_ANSWER, attempts=2)
 
 
-def _joined(script: str) -> Expect:
+def _joined(script: str, attempts: int = 2) -> Expect:
     """A content loop: the first attempt's clean text and unit, then the rest of the healthy answer."""
     clean, looped = SCRIPTS[script]["attempts"][0]["steps"][-2 - (script.startswith("breaker")) :][:2]
     texts = (clean["say"], looped["say"], HEALTHY_ANSWER[len(clean["say"]) :])
     exact, seen = Joined(*texts, seam="", shown=0), Joined(*texts)
-    return lambda door: Expected(exact if door.whole else seen, attempts=2)
+    return lambda door: Expected(exact if door.whole else seen, attempts=attempts)
 
 
 def _called(text: str, calls: tuple[Any, ...], reasoning: str | None = None, attempts: int = 1) -> Expect:
@@ -232,10 +232,10 @@ def _awkward(door: Door) -> Expected:
     return Expected(text_of("unicode", "say"))
 
 
-def _stopped(door: Door) -> Expected:
+def _looped_only(attempts: int | None = 1) -> Expect:
     """What was sent is kept, and ends as the model's own stop would."""
     clean, looped = SCRIPTS["loop-content"]["attempts"][0]["steps"][1:3]
-    return Expected(Joined(clean["say"], looped["say"], "", seam=""))
+    return lambda _: Expected(Joined(clean["say"], looped["say"], "", seam=""), attempts=attempts)
 
 
 def _called_first(text: str) -> Expect:
@@ -270,6 +270,8 @@ CASES = [
     Case("loop in Chinese", "loop-unicode", _second, THINKING),
     Case("loop in content", "loop-content", _joined("loop-content")),
     Case("loop of one token in content", "loop-content-token", _joined("loop-content-token")),
+    Case("loop, then nothing", "loop-then-nothing", _joined("loop-content", 3)),
+    Case("loop, then nothing for ever", "loop-then-nothing-always", _looped_only(3)),
     Case(
         "loop in tool arguments", "loop-tool-args", _called("I will write the file.", (CALL,), attempts=2),
         (CHAT, RESPONSES, MESSAGES), tools=True,
@@ -315,7 +317,7 @@ CASES = [
     Case("loop in arguments, text restated", "restated-then-call",
          _called("I will write the file. First I read it.", (CALL,), attempts=2), (CHAT, RESPONSES, MESSAGES),
          tools=True),
-    Case("stopped in content", "loop-content", _stopped, settings=STOP),
+    Case("stopped in content", "loop-content", _looped_only(), settings=STOP),
     Case("stopped in reasoning", "loop-reasoning", _said(""), THINKING, STOP),
     Case("observed", "loop-of-forty", _said(AGAIN * 40), settings=OBSERVE),
     Case("refused after a loop", "loop-then-500", _told(UPSTREAM, 5, 500), THINKING, IMPATIENT),

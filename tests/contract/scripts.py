@@ -37,6 +37,14 @@ OWN: dict[str, Any] = {
             {"steps": [{"say": "I will write the file. First I read it."}, {"call": LOOK}]},
         ]
     },
+    "loop-then-nothing": {
+        "attempts": [
+            SCRIPTS["loop-content"]["attempts"][0],
+            {"steps": []},
+            SCRIPTS["loop-content"]["attempts"][1],
+        ]
+    },
+    "loop-then-nothing-always": {"attempts": [SCRIPTS["loop-content"]["attempts"][0], {"steps": []}]},
     "loop-of-forty": {"steps": [{"say": AGAIN, "times": 40}]},
 }
 """Scripts of these tests alone."""
