@@ -50,9 +50,11 @@ def course(copies: Sequence[str]) -> Course:
     return Course.NAMED if len(set(map(_without_count, lines))) == 1 else Course.COUNTED
 
 
-def left(copies: Sequence[str]) -> int:
-    """How many copies are still to come where every number that changes counts down, as in a song; 0 if one
-    counts up, or none counts."""
+def copies_left(copies: Sequence[str]) -> int:
+    """How many copies are still to come until what counts down in them is at zero, as in a song.
+
+    0 if nothing counts, or some number goes up.
+    """
     ends = []
     for column in zip(*(DECIMAL.finditer(copy) for copy in copies), strict=False):
         values = [int(match[0]) for match in column if len(match[0]) <= DIGITS]

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ollama_guard.detect import data, shape
-from ollama_guard.detect.counting import Course, course, course_of_numbers, left
+from ollama_guard.detect.counting import Course, copies_left, course, course_of_numbers
 from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.fold import Folded, Text
 from ollama_guard.detect.measure import Measure
@@ -186,7 +186,8 @@ class Drift(Variant):
 
     def _judge_numbers(self, run: Run, copy: Copy, counter: int, patient: Goal) -> Goal:
         """What is needed by what the numbers do, of which there are enough. counter: if they but count."""
-        found = self._course(run, copy)
+        latest = self._latest(run, copy)
+        found = course_of_numbers(latest) if _is_number(copy) else course(latest)
         if found is Course.GROWN:
             return Goal(run.need, max(run.need, self._measure.words(run.period, len(copy.raw))))
         marked = found is Course.MARKED
@@ -199,7 +200,7 @@ class Drift(Variant):
             patient = patient._replace(verdict=max(counter, patient.verdict))
         wanted = self._measure.counted(len(copy.folded), equal=marked, spoken=copy.words >= _WORDS)
         counter = max(counter, wanted)
-        coming = left(self._latest(run, copy)) * run.period
+        coming = copies_left(latest) * run.period
         if coming <= _SONG:
             counter = max(counter, run.need + coming)
             patient = patient._replace(verdict=max(counter, patient.verdict))
@@ -229,11 +230,6 @@ class Drift(Variant):
         verdict = max(verdict, self._measure.counted(len(copy.folded)))
         # Numbered cases are common: no suspicion before it is warranted.
         return Goal(verdict * 3 // 4, verdict)
-
-    def _course(self, run: Run, copy: Copy) -> Course:
-        """What the numbers of the latest copies do."""
-        latest = self._latest(run, copy)
-        return course_of_numbers(latest) if _is_number(copy) else course(latest)
 
     def _latest(self, run: Run, copy: Copy) -> list[str]:
         """The latest copies, as many as tell what their numbers do."""

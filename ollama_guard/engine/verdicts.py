@@ -25,10 +25,11 @@ class Verdicts(Probing):
 
         Where no step is left it may: the client has an answer, and the model nothing to say.
         """
-        finding, attempt = judged.finding, self._current()
+        finding = judged.finding
+        if not self._partial or (finding is not None and finding.kind is not Kind.EMPTY):
+            return finding
         ends = any(isinstance(event, Finish) and not event.choice for event in judged.events)
-        going_on = bool(self._partial.strip()) and ends and not attempt.called
-        if not going_on or (finding is not None and finding.kind is not Kind.EMPTY):
+        if not ends or not self._partial.strip() or self._current().called:
             return finding
         last = [event for held in (*self._held, judged) for event in held.events]
         if not self._policy.empty.retry or not self._ladder.has_step or self._joint.adds(last):

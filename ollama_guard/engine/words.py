@@ -19,7 +19,11 @@ DRAINING = NAMESPACE + "draining"
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """One language. Templates: `{what}` is the fault, `{act}` what is to be done, `{go_on}` how to continue."""
+    """One language. Templates: `{what}` is the fault, `{act}` what is to be done, `{or_call}` that a call will do.
+
+    `gentle_on` and `firm_on` are for an answer that is there in part. They do not say why it was stopped: small
+    models then talk of that instead, or are sorry.
+    """
 
     stall: str
     total: str
@@ -29,7 +33,7 @@ class Words:
     content: str
     tool: str
     act: str
-    act_or_call: str
+    or_call: str
     gentle: str
     firm: str
     gentle_on: str
@@ -54,7 +58,7 @@ class Words:
             template = self.firm_on if firm else self.gentle_on
         else:
             template = self.firm if firm else self.gentle
-        return template.format(what=what, act=self.act_or_call if tools else self.act)
+        return template.format(what=what, act=self.act, or_call=self.or_call if tools else "")
 
 
 ENGLISH = Words(
@@ -66,24 +70,20 @@ ENGLISH = Words(
     content="your answer got into a loop and repeated itself",
     tool="the arguments of your tool call got into a loop and repeated themselves",
     act="the final answer",
-    act_or_call="the final answer, or make the one tool call that is needed",
+    or_call=", or make the one tool call that is needed",
     gentle=(
-        "Answer directly now: write {act}. Do not go through the earlier reasoning again, and take what is settled "
+        "Answer directly now: write {act}{or_call}. Do not go through the earlier reasoning again, and take what is settled "
         "as settled. (An attempt at this was stopped because {what}.)"
     ),
     firm=(
-        "Answer directly, at once and in as few words as it takes: write {act}. Do not think aloud and do not "
+        "Answer directly, at once and in as few words as it takes: write {act}{or_call}. Do not think aloud and do not "
         "deliberate. (A second attempt was stopped because {what}. This is the last one.)"
     ),
     gentle_on=(
-        "Go on with the text above from exactly where it ends, with new text only. It stands and has been read: do "
-        "not repeat any of it and do not start again. If nothing is missing, close with one short sentence. "
-        "(It was stopped there because {what}.)"
+        "Please finish your answer with what is still missing{or_call}. "
+        "Go on exactly where it stops, and write only new text."
     ),
-    firm_on=(
-        "Write only what the text above still lacks, directly, in as few words as it takes. It stands and has been "
-        "read. If nothing is missing, close with one short sentence. (It was stopped because {what}.)"
-    ),
+    firm_on="Please finish your answer with what is still missing{or_call}, in as few words as it takes.",
     go_on=(
         "Continue: keep the rest of the reasoning short, then give the final answer. "
         "(The reasoning was cut off by the token limit, which has been raised.)"
@@ -99,17 +99,11 @@ CHINESE = Words(
     content="回答陷入循环，不断重复",
     tool="工具调用的参数陷入循环，不断重复",
     act="最终答案",
-    act_or_call="最终答案，或者发起真正需要的那一次工具调用",
-    gentle="请立即直接作答：给出{act}。不要再重复之前的思考，已经确定的内容视为确定。（上一次尝试已被中止，原因：{what}。）",
-    firm="请马上直接作答，用最少的文字给出{act}。不要思考，不要推敲。（再次尝试也被中止，原因：{what}。这是最后一次。）",
-    gentle_on=(
-        "请从上文结束的地方接着写，只写新的内容。上文有效，并且已被读到：不要重复，也不要从头开始。"
-        "如果没有遗漏，用一句话收尾即可。（上文在该处被中止，原因：{what}。）"
-    ),
-    firm_on=(
-        "只写上文还缺少的内容，用最少的文字直接写出。上文有效，并且已被读到。"
-        "如果没有遗漏，用一句话收尾即可。（被中止的原因：{what}。）"
-    ),
+    or_call="，或者发起真正需要的那一次工具调用",
+    gentle="请立即直接作答：给出{act}{or_call}。不要再重复之前的思考，已经确定的内容视为确定。（上一次尝试已被中止，原因：{what}。）",
+    firm="请马上直接作答，用最少的文字给出{act}{or_call}。不要思考，不要推敲。（再次尝试也被中止，原因：{what}。这是最后一次。）",
+    gentle_on="请写完回答中还缺少的内容{or_call}。从上文结束的地方接着写，只写新的内容。",
+    firm_on="请用最少的文字写完回答中还缺少的内容{or_call}。",
     go_on="请继续：尽快结束思考，然后给出最终答案。（思考过程曾被长度上限截断，上限现已提高。）",
 )
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from ollama_guard.detect.counting import Course, course, course_of_numbers, left
+from ollama_guard.detect.counting import Course, copies_left, course, course_of_numbers
 
 
 def copies(form: str, *rows: tuple[object, ...]) -> list[str]:
@@ -153,9 +153,9 @@ def test_a_table_of_powers_grows_by_nature() -> None:
 
 def test_a_countdown_has_an_end() -> None:
     song = copies("{0} bottles on the wall, {1} are left. ", *((n, n - 1) for n in range(99, 87, -1)))
-    assert left(song) == 88
-    assert left(counted("In {0} of 12 seconds. ", begin=60, step=-5)) == 1
-    assert left(counted("Step {0}. ")) == 0
-    assert left(copies("{0}: {1} are left. ", *((n, 99 - n) for n in range(12)))) == 0
-    assert left(["The same 7. "] * 12) == 0
-    assert left(copies("{0} is a long number. ", *(("9" * (30 - n),) for n in range(12)))) == 0
+    assert copies_left(song) == 88
+    assert copies_left(counted("In {0} of 12 seconds. ", begin=60, step=-5)) == 1
+    assert copies_left(counted("Step {0}. ")) == 0
+    assert copies_left(copies("{0}: {1} are left. ", *((n, 99 - n) for n in range(12)))) == 0
+    assert copies_left(["The same 7. "] * 12) == 0
+    assert copies_left(copies("{0} is a long number. ", *(("9" * (30 - n),) for n in range(12)))) == 0
