@@ -4,7 +4,7 @@ from typing import Any
 
 from ollama_guard.wire import jsontext, reissue
 from ollama_guard.wire.asked import named
-from ollama_guard.wire.dialect import Reissue, Request
+from ollama_guard.wire.dialect import Reissue, Request, Sampler
 
 _SAMPLERS = ("temperature", "top_p", "repeat_penalty", "frequency_penalty", "seed")
 
@@ -31,7 +31,7 @@ def replan(request: Request, fields: dict[str, Any], plan: Reissue) -> bytes:
     if plan.no_think:
         fields["think"] = "low" if reissue.always_thinks(fields["model"]) else False
     options = dict(fields.get("options") or {})
-    options |= reissue.samplers(plan.sampler, _SAMPLERS)
+    options |= _moved(plan.sampler, options.get("repeat_penalty"))
     if "num_predict" in options:
         options["num_predict"] = reissue.tokens(options["num_predict"], plan)
     if options:
@@ -41,3 +41,11 @@ def replan(request: Request, fields: dict[str, Any], plan: Reissue) -> bytes:
     if not request.stream:
         fields["stream"] = True
     return reissue.body(request, fields)
+
+
+def _moved(sampler: Sampler | None, penalty: Any) -> dict[str, Any]:
+    """The values to set. penalty: the client's, which a lower one would only weaken."""
+    values = reissue.samplers(sampler, _SAMPLERS)
+    if "repeat_penalty" in values and isinstance(penalty, int | float) and not isinstance(penalty, bool):
+        values["repeat_penalty"] = max(penalty, values["repeat_penalty"])
+    return values

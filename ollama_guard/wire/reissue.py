@@ -43,9 +43,17 @@ def extended(prompt: str, plan: Reissue, *, in_place: bool) -> str:
 
 def unsteered(plan: Reissue) -> Reissue:
     """A plan for a prompt that is gone on from in place: no words can steer there, so the sampler moves."""
-    if plan.steer is None or plan.sampler is not None:
+    own = plan.sampler or Sampler()
+    if plan.steer is None or own.temperature is not None:
         return plan
-    return replace(plan, sampler=Sampler(temperature=0.9, top_p=0.95, repeat_penalty=1.15, seed=7919))
+    moved = replace(
+        own,
+        temperature=0.9,
+        top_p=own.top_p or 0.95,
+        repeat_penalty=own.repeat_penalty or 1.15,
+        seed=own.seed or 7919,
+    )
+    return replace(plan, sampler=moved)
 
 
 def tokens(limit: Any, plan: Reissue) -> Any:

@@ -161,6 +161,9 @@ def test_the_sampler_moves_in_the_options(dialect: Dialect) -> None:
         "seed": 7,
     }
     assert rebuilt(dialect, Reissue(sampler=Sampler(seed=1)))["options"] == {"seed": 1}
+    for own, expected in ((1.3, 1.3), (1.0, 1.2), ("high", 1.2), (True, 1.2)):
+        options = rebuilt(dialect, Reissue(sampler=SAMPLER), options={"repeat_penalty": own})["options"]
+        assert options["repeat_penalty"] == expected
     assert "options" not in rebuilt(dialect, Reissue(sampler=Sampler()))
 
 
@@ -280,3 +283,5 @@ def test_where_no_words_can_steer_the_sampler_moves() -> None:
     assert unsteered(Reissue()) == Reissue()
     own = Reissue(steer="Stop that.", sampler=Sampler(temperature=0.2))
     assert unsteered(own) == own
+    some = unsteered(Reissue(steer="Stop that.", sampler=Sampler(repeat_penalty=1.1, seed=3))).sampler
+    assert some == Sampler(temperature=0.9, top_p=0.95, repeat_penalty=1.1, seed=3)
