@@ -21,8 +21,8 @@ DRAINING = NAMESPACE + "draining"
 class Words:
     """One language. Templates: `{what}` is the fault, `{act}` what is to be done, `{or_call}` that a call will do.
 
-    `gentle_on` and `firm_on` are for an answer that is there in part. They do not say why it was stopped: small
-    models then talk of that instead, or are sorry.
+    `gentle_on` and `firm_on` are for an answer that is there in part. They name the loop, but as what is to be
+    avoided: told that they were stopped for it, small models talk of that instead, or are sorry.
     """
 
     stall: str
@@ -80,10 +80,13 @@ ENGLISH = Words(
         "deliberate. (A second attempt was stopped because {what}. This is the last one.)"
     ),
     gentle_on=(
-        "Please finish your answer with what is still missing{or_call}. "
+        "Please finish your answer with what is still missing{or_call}, without getting into a loop again. "
         "Go on exactly where it stops, and write only new text."
     ),
-    firm_on="Please finish your answer with what is still missing{or_call}, in as few words as it takes.",
+    firm_on=(
+        "Please finish your answer with what is still missing{or_call}, in as few words as it takes and without "
+        "getting into a loop."
+    ),
     go_on=(
         "Continue: keep the rest of the reasoning short, then give the final answer. "
         "(The reasoning was cut off by the token limit, which has been raised.)"
@@ -102,8 +105,8 @@ CHINESE = Words(
     or_call="，或者发起真正需要的那一次工具调用",
     gentle="请立即直接作答：给出{act}{or_call}。不要再重复之前的思考，已经确定的内容视为确定。（上一次尝试已被中止，原因：{what}。）",
     firm="请马上直接作答，用最少的文字给出{act}{or_call}。不要思考，不要推敲。（再次尝试也被中止，原因：{what}。这是最后一次。）",
-    gentle_on="请写完回答中还缺少的内容{or_call}。从上文结束的地方接着写，只写新的内容。",
-    firm_on="请用最少的文字写完回答中还缺少的内容{or_call}。",
+    gentle_on="请写完回答中还缺少的内容{or_call}，不要再陷入循环。从上文结束的地方接着写，只写新的内容。",
+    firm_on="请用最少的文字写完回答中还缺少的内容{or_call}，不要陷入循环。",
     go_on="请继续：尽快结束思考，然后给出最终答案。（思考过程曾被长度上限截断，上限现已提高。）",
 )
 
