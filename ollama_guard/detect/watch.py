@@ -14,6 +14,7 @@ from ollama_guard.detect.blank import BlankRun, Endless
 from ollama_guard.detect.cells import Cells
 from ollama_guard.detect.chains import Chains
 from ollama_guard.detect.definitions import Definitions
+from ollama_guard.detect.drift import Drift
 from ollama_guard.detect.edited import Edited
 from ollama_guard.detect.finding import Finding, Kind
 from ollama_guard.detect.ignored import NOTHING, Sieve
@@ -26,7 +27,7 @@ from ollama_guard.detect.recurring import Recurring
 from ollama_guard.detect.rows import Rows
 from ollama_guard.detect.rules import WatchRules
 from ollama_guard.detect.sieved import SeamedSieve, SievedPage, in_whole
-from ollama_guard.detect.variant import Drift, Variant
+from ollama_guard.detect.variant import Variant
 from ollama_guard.history import Talk
 
 BLOCK = 64

@@ -12,7 +12,7 @@ from ollama_guard.detect.finding import Kind
 from ollama_guard.detect.rules import BALANCED, WatchRules
 from ollama_guard.detect.silence import SilenceLimits
 from ollama_guard.engine.streaks import StreakPolicy
-from ollama_guard.wire.dialect import Sampler
+from ollama_guard.wire.dialect import MOVED, Sampler
 
 
 class Action(StrEnum):
@@ -68,7 +68,6 @@ class Step:
     model: str | None = None
 
 
-MOVED = Sampler(temperature=0.9, top_p=0.95, repeat_penalty=1.15)
 LADDER = (Step(name="steer"), Step(name="steer_firm", wording=Wording.FIRM, no_think=True, sampler=MOVED))
 
 

@@ -1,4 +1,5 @@
 """Whether a model goes on from a trailing assistant message, asked of Ollama before the first continuation.
+from ollama_guard.wire.dialect import MOVED
 
 Ollama's own renderers differ: some leave the last assistant turn open, most close it and open a new one.
 `/api/show` names the renderer, and the list says which are known to continue (read in Ollama's
@@ -12,8 +13,8 @@ import msgspec
 from ollama_guard.engine.core import Core
 from ollama_guard.engine.ladder import Rung
 from ollama_guard.engine.messages import Bytes, Closed, Failed
-from ollama_guard.engine.policy import MOVED
 from ollama_guard.engine.states import State
+from ollama_guard.wire.dialect import MOVED
 
 CONTINUING = frozenset(
     {"qwen3.5", "qwen3.8", "ornith", "qwen3-vl-instruct", "qwen3-coder", "olmo3", "lfm2", "cohere"}

@@ -29,12 +29,17 @@ class Verdicts(Probing):
         if not self._partial or (finding is not None and finding.kind is not Kind.EMPTY):
             return finding
         ends = any(isinstance(event, Finish) and not event.choice for event in judged.events)
-        if not ends or not self._partial.strip() or self._current().called:
+        if not ends or not self._half_said or self._current().called:
             return finding
         last = [event for held in (*self._held, judged) for event in held.events]
         if not self._policy.empty.retry or not self._ladder.has_step or self._joint.adds(last):
             return None
         return Finding(Kind.EMPTY, "content", detail="the continuation adds nothing to the answer")
+
+    @property
+    def _half_said(self) -> bool:
+        """Whether there is an answer to go on from."""
+        return bool(self._partial.strip())
 
     def _overlook(self, finding: Finding, now: float) -> bool:
         """Action `observe`: write it down and touch nothing."""
@@ -92,7 +97,7 @@ class Verdicts(Probing):
         if self._request.format and self._partial:
             return Exhausted()  # a grammar starts at its root: half a JSON text cannot be gone on from
         plan = replace(self._plan, partial=self._partial)
-        if finding.kind is Kind.EMPTY and self._partial.strip() and self._current().finish is not None:
+        if finding.kind is Kind.EMPTY and self._half_said and self._current().finish is not None:
             return self._ladder.climb(finding, plan)  # asked the same, it would say nothing again
         return self._ladder.next(finding, plan, now)
 

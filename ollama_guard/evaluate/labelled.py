@@ -25,7 +25,7 @@ from ollama_guard.evaluate.jsonlines import InputError, Row, lines, parsed, rows
 from ollama_guard.evaluate.runrow import RUNS, ident, sample_of, says
 from ollama_guard.evaluate.samples import Sample
 
-__all__ = ["BESIDE", "RUNS", "Content", "InputError", "Labels", "RunFile", "content", "read_labels"]
+__all__ = ["BESIDE", "RUNS", "Content", "InputError", "Labels", "RunFile", "content"]
 
 BESIDE = "labels.jsonl"
 LOOKED_AT = 20
@@ -52,15 +52,22 @@ class Labels:
     missed: str = ""
 
     def add(self, path: Path) -> None:
-        """Take those of a file. Raises InputError for an id that has one from another file."""
+        """Take those of a file. Raises InputError for a line that is none, and an id that has one already."""
         if path in self.files:
             return
-        for name, (row, where) in read_labels(path).items():
+        before = len(self.known)
+        for number, row in rows(path):
+            where = f"{path}:{number}"
+            name = ident(row, where)
+            if not says(row):
+                raise InputError(f"{where}: not a label; one needs id, and class, kind or onset")
             if name in self.known:
                 raise InputError(
                     f"{where}: id {name!a} has a label in {self.known[name][1]} already; keep one"
                 )
             self.known[name] = row, where
+        if len(self.known) == before:
+            raise InputError(f"{path}: no labels in it; write some, or move the file away")
         self.files.append(path)
 
     @property
@@ -156,19 +163,3 @@ def is_one_run(path: Path) -> bool:
             return False
         return True
     return False
-
-
-def read_labels(path: Path) -> dict[str, tuple[Row, str]]:
-    """The labels of a file by id, each with its place. Raises InputError for a line that is none."""
-    found: dict[str, tuple[Row, str]] = {}
-    for number, row in rows(path):
-        where = f"{path}:{number}"
-        name = ident(row, where)
-        if not says(row):
-            raise InputError(f"{where}: not a label; one needs id, and class, kind or onset")
-        if name in found:
-            raise InputError(f"{where}: id {name!a} has a label in {found[name][1]} already; keep one")
-        found[name] = row, where
-    if not found:
-        raise InputError(f"{path}: no labels in it; write some, or move the file away")
-    return found

@@ -25,6 +25,10 @@ class Sampler:
     seed: int | None = None
 
 
+MOVED = Sampler(temperature=0.9, top_p=0.95, repeat_penalty=1.15)
+"""Away from what looped."""
+
+
 @dataclass(frozen=True, slots=True)
 class Refused:
     """A tool call that was not delivered to the client, and what the model is told instead of its result."""

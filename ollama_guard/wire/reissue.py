@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from ollama_guard.wire import jsontext
-from ollama_guard.wire.dialect import Reissue, Request, Sampler
+from ollama_guard.wire.dialect import MOVED, Reissue, Request, Sampler
 
 WARM = "10s"
 """In place of `keep_alive: 0`, so that the model is not unloaded between a cut and the next attempt."""
@@ -48,9 +48,9 @@ def unsteered(plan: Reissue) -> Reissue:
         return plan
     moved = replace(
         own,
-        temperature=0.9,
-        top_p=own.top_p or 0.95,
-        repeat_penalty=own.repeat_penalty or 1.15,
+        temperature=MOVED.temperature,
+        top_p=own.top_p or MOVED.top_p,
+        repeat_penalty=own.repeat_penalty or MOVED.repeat_penalty,
         seed=own.seed or 7919,
     )
     return replace(plan, sampler=moved)

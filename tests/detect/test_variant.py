@@ -305,3 +305,11 @@ def test_a_counter_is_told_in_any_script(form: str) -> None:
     finding = first("Well.\n\n" + text)
     assert finding is not None
     assert finding.mass < 3000
+
+
+def test_numbers_that_varied_first_put_off_a_counter_no_longer_than_it_takes() -> None:
+    numbers = [*(n * n * 37 % 900 for n in range(8)), *range(200)]
+    said = "We look at case {} now, and it is the same as all others so far. "
+    finding = first("".join(map(said.format, numbers)))
+    assert finding is not None
+    assert finding.at < 2000

@@ -6,12 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ollama_guard.detect.chains import Chains
+from ollama_guard.detect.drift import Drift
 from ollama_guard.detect.finding import Kind
 from ollama_guard.detect.lines import Lines
 from ollama_guard.detect.novelty import Novelty
 from ollama_guard.detect.page import Page
 from ollama_guard.detect.rules import BALANCED, STRICT, Band, with_spans
-from ollama_guard.detect.variant import Drift, Variant
+from ollama_guard.detect.variant import Variant
 from ollama_guard.detect.watch import MAX_CHANNELS, Watch, _Watched
 from tests.bench import near
 from tests.detect.material import HEALTHY, IN_PLACES, LOOPS, deltas, first, loop, words

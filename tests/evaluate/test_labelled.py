@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ollama_guard.evaluate.labelled import Content, InputError, Labels, RunFile, content, read_labels
+from ollama_guard.evaluate.labelled import Content, InputError, Labels, RunFile, content
 from ollama_guard.evaluate.runrow import sample_of
 from ollama_guard.evaluate.samples import Label, Sample, Truth
 
@@ -160,7 +160,7 @@ def test_a_line_that_cannot_be_read_is_named(tmp_path: Path, line: bytes, says: 
     path.write_bytes(json.dumps({"id": "a", "text": "x" * before}).encode() + b"\n\n" + line + b"\n")
     assert refusal(path).startswith(f"{path}:3: {says}")
     with pytest.raises(InputError, match=r"r\.jsonl:1: not a label|r\.jsonl:3: "):
-        read_labels(path)
+        Labels().add(path)
 
 
 @pytest.mark.parametrize(
